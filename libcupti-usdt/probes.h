@@ -46,6 +46,8 @@
  *   cuda:cupti_claim, cuda:cupti_release, cuda:yield: see YIELDING in libcupti-usdt(7)
  *   cuda:sample_on_<MS> (u64 instance), cuda:sample_every_<MS> (u64 instance)
  *     Switches, not events; see CUDA_SAMPLE_ON. They fire once, when a cycle begins.
+ *   cuda:nvtx_open (u64 instance)
+ *     A switch, not an event; see CUDA_RECORD_NVTX_OPEN. Fires when the library begins to see ranges.
  *   cuda:hello_0 ... cuda:hello_7 (u64 instance)
  *     For consumers that come while others are listening: the kernel raises a semaphore once
  *     a probe and process, however many consumers attach to it, so a second one at cuda:name and
@@ -187,7 +189,9 @@ enum cuda_group {
  * GRAPH_INSTANTIATE, a driver call, in graph_batch; DEVICE, CONTEXT and STREAM in object_batch; API
  * in api_<family>_batch and api_error_batch; PC_... in pc_samples_batch: PC_WINDOW after its
  * samples, PC_IMAGE before samples or SASS; COUNTERS... and SASS in counters_batch. GRAPH_LAUNCH is
- * a launch of a graph: name, grid and block are 0.
+ * a launch of a graph: name, grid and block are 0. NVTX_OPEN says in nvtx_batch that a range
+ * begins, while a tool is attached to cuda:nvtx_open; it and NVTX are sent at once then, in batches
+ * of one, so that whatever begins after them arrives after them.
  */
 #define CUDA_RECORDS(X)                                        \
 	X(LAUNCH, 1, cuda_launch, SPAN)                        \
@@ -213,6 +217,7 @@ enum cuda_group {
 	X(GRAPH_INSTANTIATE, 21, cuda_api, SPAN)               \
 	X(EVENT_RECORD, 22, cuda_event_record, TIMELESS)       \
 	X(GRAPH_NODE, 23, cuda_graph_node, SPAN)               \
+	X(NVTX_OPEN, 24, cuda_nvtx, SPAN)                      \
 	X(COUNTERS, 32, cuda_counters, SPAN)                   \
 	X(COUNTERS_METRIC, 33, cuda_counters_metric, TIMELESS) \
 	X(COUNTERS_STATE, 34, cuda_counters_state, MOMENT)     \
@@ -468,7 +473,8 @@ struct cuda_uvm {
 	__u32 pad;
 };
 
-/* head.correlation is 0. A range is sent once, when it ends. */
+/* head.correlation is 0. A range is sent once, when it ends; as NVTX_OPEN also when it begins, with
+ * the same start, tid of that, and end the same as start. */
 struct cuda_nvtx {
 	struct cuda_record head;
 	__u64 start, end; /* ns; the same for a mark */

@@ -41,6 +41,7 @@ struct attachments {
 	struct bpf_object *object;
 	uint32_t groups;
 	bool verbose;
+	bool ranges_at_once; /* NVTX ranges */
 	struct attached *links;
 	int count;
 	int capacity;
@@ -238,6 +239,32 @@ void attachments__set_stack_period(struct attachments *attachments, uint32_t per
 	drop(attachments, is_old_period);
 }
 
+void attachments__send_ranges_at_once(struct attachments *attachments)
+{
+	attachments->ranges_at_once = true;
+}
+
+/* Before the batches, or the first ranges would not be sent at once. */
+static void attach_at_once(struct attachments *attachments, const struct place *place,
+			   const char *shown)
+{
+	const struct probe_wish wish = {"hello", "nvtx_open", 0};
+	uint64_t missing = 0;
+	int err;
+
+	if (!attachments->ranges_at_once)
+		return;
+	err = attach(attachments, place, CUDA_PROVIDER, &wish, 1, SORT_BATCH, &missing);
+	if (!err && missing)
+		err = -ENOENT;
+	if (err && err != -ESRCH)
+		fprintf(stderr,
+			"cuda-trace: no windows by NVTX range: no %s:nvtx_open in %s (%s): an "
+			"older "
+			"library?\n",
+			CUDA_PROVIDER, shown, strerror(-err));
+}
+
 static struct place *new_place(struct attachments *attachments, const struct probe_place *at,
 			       uint64_t number)
 {
@@ -363,6 +390,7 @@ int attachments__add(struct attachments *attachments, const struct probe_place *
 		return err;
 	}
 	attachments->place_count++;
+	attach_at_once(attachments, place, shown);
 	attach_batches(attachments, place, shown);
 	attach_stacks(attachments, place);
 	if (number)

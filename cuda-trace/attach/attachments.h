@@ -32,6 +32,8 @@ int attachments__add_probe(struct attachments *attachments, const char *path, co
 /* Collects the stack of one in `period` launches, which is one of CUDA_STACK_PROBES, in all present
  * and future files, instead of the former period. 0 = none. */
 void attachments__set_stack_period(struct attachments *attachments, uint32_t period);
+/* Before places are added: agents send NVTX ranges at once, as they begin and end. */
+void attachments__send_ranges_at_once(struct attachments *attachments);
 /* Requests names and states from the agents again, by another hello probe than the last time: each
  * counts as a new request. */
 void attachments__say_hello(struct attachments *attachments);

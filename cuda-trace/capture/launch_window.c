@@ -247,6 +247,7 @@ static uint64_t beginning_of(const struct cuda_record *record)
 	case CUDA_RECORD_UVM:
 		return ((const struct cuda_uvm *)record)->start;
 	case CUDA_RECORD_NVTX:
+	case CUDA_RECORD_NVTX_OPEN:
 		return ((const struct cuda_nvtx *)record)->start;
 	}
 	return 0;

@@ -11,6 +11,7 @@
 #include "bpf/event.h"
 #include "cuda-trace/proc/rank.h"
 
+struct collected;
 struct driver_names;
 struct names;
 
@@ -44,6 +45,7 @@ struct process {
 	uint32_t first_correlation; /* of that launch */
 	uint32_t early_until;	    /* kernels of launches before it may be kept: launch_window.c */
 	unsigned int replaced; /* loads of the same pid before this one, whose end did not come */
+	struct collected *collected; /* its windows: collection.c; NULL = all is collected */
 	struct names *names;
 	struct driver_names *driver_names;    /* NULL = none from that source */
 	uint64_t lost[CUDA_LOST_COUNT];	      /* in the process, since it was first seen */

@@ -53,6 +53,15 @@ bool record_times__are_possible(const struct cuda_record *record, uint64_t lates
 	       at(record, places[record->kind].end) <= latest;
 }
 
+bool record_times__span(const struct cuda_record *record, uint64_t *start, uint64_t *end)
+{
+	if (record->kind >= sizeof(places) / sizeof(places[0]) || !places[record->kind].start)
+		return false;
+	*start = at(record, places[record->kind].start);
+	*end = at(record, places[record->kind].end);
+	return true;
+}
+
 /* What a kind is the time of; `device`: where a GPU's has the ordinal. */
 static const struct {
 	enum record_work work;

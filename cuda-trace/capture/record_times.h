@@ -20,6 +20,9 @@ struct record_interval {
 /* False: the record is none, or its times make no sense. */
 bool record_times__interval(const struct cuda_record *record, struct record_interval *interval);
 
+/* False: this kind has no times. A moment is both. */
+bool record_times__span(const struct cuda_record *record, uint64_t *start, uint64_t *end);
+
 /* The latest time (CLOCK_MONOTONIC, ns) that a record may have now. */
 uint64_t record_times__latest(void);
 /* The record must be as large as this version's structure of its kind. */

@@ -200,6 +200,8 @@ struct session *session__open(const struct session_options *options, const struc
 	session->gate = yields__gate(options);
 	session->attachments =
 		attachments__new(session->skeleton->obj, options->groups, options->verbose);
+	if (session->attachments && options->ranges_at_once)
+		attachments__send_ranges_at_once(session->attachments);
 	session->ring = ring_buffer__new(bpf_map__fd(session->skeleton->maps.events), handle_event,
 					 session, NULL);
 	session->starts = ring_buffer__new(bpf_map__fd(session->skeleton->maps.starts),

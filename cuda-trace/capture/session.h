@@ -118,7 +118,8 @@ struct session_options {
 	/* Launches that the driver source sees have no length, and one that fails is reported
 	 * twice: see DRIVER_LAUNCH_FAILED. */
 	bool launches_at_entry;
-	bool verbose; /* print what is attached, and libbpf's messages */
+	bool ranges_at_once; /* NVTX ranges come before what begins in them: see NVTX_OPEN */
+	bool verbose;	     /* print what is attached, and libbpf's messages */
 };
 
 /* NULL after an error, which is printed on stderr (one line with the remedy). */

@@ -311,7 +311,7 @@ static void loaded_libcuda(struct session *session, const struct event_start *ev
 		check_probes(session, event->pid);
 	} else if (!is_whole) {
 		/* Its cuInit() may have returned before that was probed. */
-		library_loads__give_up(session->loads, event->pid);
+		library_loads__abandon(session->loads, event->pid);
 		agent_files__look(session->targets, event->pid);
 	}
 }

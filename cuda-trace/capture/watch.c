@@ -33,6 +33,7 @@ struct run {
 	const struct watch *watch;
 	struct session *session;
 	struct runner runner;
+	struct collection *collection; /* NULL = all the time */
 	bool program_runs;
 	int pidfd; /* of -p's process, or -1 */
 	FILE *output;
@@ -103,12 +104,19 @@ enum session_attach watch__attaches(const struct options *options)
 								   : SESSION_ATTACH_PREPARED;
 }
 
+static uint32_t groups_of(const struct watch *watch)
+{
+	return watch->groups | watch->windows.groups;
+}
+
 static int open_session(struct run *run)
 {
+	const struct sink *sink =
+		run->collection ? collection__sink(run->collection) : run->watch->sink;
 	const struct options *options = run->watch->options;
 	struct session_options wanted = {
 		.groups = sample_options__groups(&run->watch->sample,
-						 run->watch->groups & ~GROUPS_COLLECTIVES),
+						 groups_of(run->watch) & ~GROUPS_COLLECTIVES),
 		.sample_on_ms = run->watch->sample.on_ms,
 		.sample_every_ms = run->watch->sample.every_ms,
 		.pid = run->program_runs ? (uint32_t)run->runner.pid : options->pid,
@@ -128,9 +136,11 @@ static int open_session(struct run *run)
 		.watches = true,
 		.attach = watch__attaches(options),
 		.held = run->program_runs,
+		.ranges_at_once = run->watch->windows.by == WINDOWS_RANGE ||
+				  run->watch->windows.by == WINDOWS_STEPS,
 	};
 
-	run->session = session__open(&wanted, run->watch->sink);
+	run->session = session__open(&wanted, sink);
 	return run->session ? session__attach(run->session) : -EINVAL;
 }
 
@@ -221,6 +231,19 @@ static void wait_for_program(struct run *run)
 	}
 }
 
+static void report_windows(struct run *run)
+{
+	const struct watch *watch = run->watch;
+	struct collection_counts counts;
+
+	if (!run->collection)
+		return;
+	collection__count(run->collection, &counts);
+	if (watch->collected)
+		watch->collected(watch->context, &counts);
+	collection__say(watch->command, run->collection);
+}
+
 static int run_prepared(struct run *run)
 {
 	const struct watch *watch = run->watch;
@@ -252,7 +275,9 @@ static int run_prepared(struct run *run)
 	if (options->duration)
 		run->until = monotonic__ms() + (options->duration + 999999) / 1000000;
 	poll_until_over(run);
+	collection__close(run->collection, monotonic__ns());
 	session__finish(run->session);
+	report_windows(run);
 	watch->finish(watch->context, run->session);
 	flush_output(run);
 	if (run->program_runs && run->runner.ended)
@@ -285,12 +310,17 @@ int watch__run(const struct watch *watch)
 		watch->output ? watch->output : watch__open_output(watch->command, watch->options);
 	if (!run.output)
 		return EXIT_TROUBLE;
+	if (watch->windows.by != WINDOWS_ALWAYS) {
+		run.collection = collection__new(&watch->windows, watch->sink);
+		if (!run.collection)
+			return EXIT_TROUBLE;
+	}
 	if (options->program) {
 		bool agents = source_of(watch) != SESSION_DRIVER;
 
 		if (agents && agent_files__agent_path(agent, false))
 			return EXIT_TROUBLE;
-		if (agents && watch->groups & 1u << CUDA_GROUP_NVTX)
+		if (agents && groups_of(watch) & 1u << CUDA_GROUP_NVTX)
 			nvtx_injection__offer(agent);
 		if (runner__start(&run.runner, options->program, agents ? agent : NULL))
 			return EXIT_TROUBLE;
@@ -306,6 +336,7 @@ int watch__run(const struct watch *watch)
 	}
 	/* Frees the agents before it waits: a program that runs on is not watched any more. */
 	session__close(run.session);
+	collection__free(run.collection);
 	if (run.program_runs && !run.runner.ended && run.session)
 		wait_for_program(&run);
 	if (run.pidfd >= 0)

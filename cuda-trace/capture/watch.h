@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 #include "cuda-trace/cli/options.h"
+#include "cuda-trace/capture/collection.h"
 #include "cuda-trace/cli/sample_options.h"
 #include "cuda-trace/capture/session.h"
 
@@ -28,6 +29,7 @@ struct watch {
 	bool stacks_copied;	/* for unwinding */
 	bool launches_at_entry; /* as session_options has it */
 	struct sample sample;	/* .on_ms 0 = groups as they are, all the time */
+	struct windows windows; /* in which it collects; their groups are added to `groups` */
 	struct watch_end *end;	/* NULL = the tool ends as PROGRAM did */
 	FILE *output;		/* open already, and left open; NULL = as the options say */
 	const struct sink *sink;
@@ -40,6 +42,8 @@ struct watch {
 	bool (*tick)(void *context, struct session *session);
 	/* Everything has come; all processes were ended. */
 	void (*finish)(void *context, struct session *session);
+	/* Before it, where there are windows: how many there were. May be NULL. */
+	void (*collected)(void *context, const struct collection_counts *counts);
 };
 
 /* The file of `-o`, or the standard stream that the tool may use. NULL after a message. */

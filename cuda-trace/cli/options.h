@@ -92,7 +92,10 @@ struct options {
 	bool wait;		  /* for all processes that PROGRAM started, not only for itself */
 	const char *sample;	  /* ON/PERIOD, NULL = all the time */
 	const char *max_overhead; /* a percentage, NULL = none */
-	char **program;		  /* NULL = none */
+	const char *range, *step_range; /* NVTX ranges: window_options.h */
+	uint64_t steps, skip_steps;	/* 0 = not given */
+	bool profiler_api;
+	char **program; /* NULL = none */
 };
 
 #define OPTIONS_INIT      \
@@ -108,6 +111,7 @@ extern const struct option_row options_limits[];
 extern const struct option_row options_source[];
 extern const struct option_row options_sampling[];
 extern const struct option_row options_overhead[];
+extern const struct option_row options_windows[];
 
 /*
  * Reads the operands (PROGRAM ARGS) and checks that exactly one kind of target was named. 0, or the

@@ -90,7 +90,8 @@ static const struct option_usage usage = {
 		(const char *const[]){"[OPTIONS] [--] PROGRAM [ARGUMENTS]",
 				      "[OPTIONS] -p PID|-c NAME|-u USER|--cgroup PATH|-a", NULL},
 	.tables = (const struct option_row *const[]){options_targets, rows, options_source,
-						     options_sampling, options_limits, NULL},
+						     options_sampling, options_windows,
+						     options_limits, NULL},
 	.examples = "  cuda-trace record -- python3 train.py\n"
 		    "  cuda-trace record -p 4711 -d 10 -o step.db\n"
 		    "  cuda-trace record -a --last 60s --max-duration 8h\n",
@@ -100,7 +101,7 @@ struct record {
 	struct record_options options;
 	struct store *store;
 	struct overhead *overhead; /* NULL = --max-overhead is not for windows */
-	char *command;
+	char *command, *windows;
 	uint32_t groups;	 /* what is to be kept */
 	struct stack_pace *pace; /* NULL = the period stays */
 	uint64_t trap_ns;
@@ -151,6 +152,9 @@ static bool is_requested(const struct record *record, const struct process *proc
 	/* The driver source reports every kind of call. */
 	if (process->source == EVENT_SOURCE_DRIVER)
 		return record->groups >> process->group & 1;
+	/* Another tool's. */
+	if (data->kind == CUDA_RECORD_NVTX_OPEN)
+		return false;
 	return !record->calls || data->kind != CUDA_RECORD_GRAPH_INSTANTIATE;
 }
 
@@ -244,6 +248,7 @@ static int on_start(void *context, FILE *output)
 	struct store_options store = {
 		.path = options->path,
 		.command = record->command,
+		.windows = record->windows,
 		.max_bytes = options->max_size ? parse_size(options->max_size) : 0,
 		.keep = options->last,
 		.stacks = record->period != 0,
@@ -471,6 +476,9 @@ int cmd_record(int argc, char **argv)
 	if (!status)
 		status = sample_options__choose(&usage, &record.options.shared, watch.groups,
 						&watch.sample);
+	if (!status)
+		status = window_options__choose(&usage, &record.options.shared, watch.groups,
+						&watch.windows);
 	if (status)
 		return status;
 	record.sampled = watch.sample.on_ms || watch.sample.max_overhead > 0;
@@ -489,6 +497,7 @@ int cmd_record(int argc, char **argv)
 	watch.stacks_copied = stack_options__unwinds(record.options.call_graph);
 	if (record.options.shared.program)
 		record.command = join_command(record.options.shared.program);
+	record.windows = window_options__describe(&watch.windows);
 	record.overhead = overhead_limit__new(&watch.sample);
 	say_progress(&record, "attaching to the probes ...");
 	status = watch__run(&watch);
@@ -496,6 +505,7 @@ int cmd_record(int argc, char **argv)
 	/* PROGRAM could not be run: the next try finds no spool in its way. */
 	(record.finished ? store__close : store__discard)(record.store);
 	free(record.command);
+	free(record.windows);
 	stack_rate__free(record.pace);
 	return record.failed && status == EXIT_OK ? EXIT_TROUBLE : status;
 }

@@ -2,6 +2,8 @@
 /* The sums are those of stat, to which the recording is played. */
 #include "cuda-trace/commands/report_summary.h"
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 #include "cuda-trace/base/pattern.h"
 #include "cuda-trace/report/report_records.h"
 #include "cuda-trace/stat/stat_report.h"
@@ -56,6 +58,22 @@ static bool is_sample(const struct report_file *file)
 	       report_file__any(file, "CUDA_TRACE_SAMPLES") > 0;
 }
 
+/* To be freed; NULL = all the time was recorded. */
+static char *recorded_windows(const struct report_file *file)
+{
+	sqlite3_stmt *statement = NULL;
+	char *windows = NULL;
+
+	if (report_file__has(file, "META_DATA_CAPTURE", "value") &&
+	    !sqlite3_prepare_v2(file->db,
+				"SELECT value FROM META_DATA_CAPTURE WHERE name = 'WINDOWS'", -1,
+				&statement, NULL) &&
+	    sqlite3_step(statement) == SQLITE_ROW && sqlite3_column_text(statement, 0))
+		windows = strdup((const char *)sqlite3_column_text(statement, 0));
+	sqlite3_finalize(statement);
+	return windows;
+}
+
 int report_summary__write(const struct report_file *file, enum report_format format, uint64_t most,
 			  FILE *out)
 {
@@ -77,10 +95,12 @@ int report_summary__write(const struct report_file *file, enum report_format for
 			file, "SELECT min(start) FROM CUPTI_ACTIVITY_KIND_KERNEL", -1),
 		.most_kernels = most,
 	};
+	char *windows = NULL;
 	int err = -ENOMEM;
 
 	if (!pattern || stat_table__init(&summary.table, pattern, 0))
 		goto cleanup;
+	report.recorded_windows = windows = recorded_windows(file);
 	summary.table.sampled = is_sample(file);
 	summary.table.ranges_reported = report_file__any(file, "NVTX_EVENTS") > 0;
 	summary.table.past = true;
@@ -92,6 +112,7 @@ int report_summary__write(const struct report_file *file, enum report_format for
 		err = report_store_losses(file, format, out);
 	}
 	stat_table__free(&summary.table);
+	free(windows);
 cleanup:
 	pattern__free(pattern);
 	return err;

@@ -66,8 +66,8 @@ static const struct option_usage usage = {
 				      "[OPTIONS] -p PID|-c NAME|-u USER|--cgroup PATH|-a", NULL},
 	.tables = (const struct option_row *const[]){options_targets, event_rows, options_source,
 						     options_sampling, options_overhead,
-						     options_kernels, options_output,
-						     options_limits, rows, NULL},
+						     options_windows, options_kernels,
+						     options_output, options_limits, rows, NULL},
 	.examples = "  cuda-trace stat -- python3 train.py\n"
 		    "  cuda-trace stat -p 4711 -d 10\n"
 		    "  cuda-trace stat -a -d 1h --sample 10ms/1s\n"
@@ -83,8 +83,10 @@ struct stat {
 	struct idle *idle;	  /* NULL = no --idle */
 	struct energy *energy;	  /* NULL = no --energy, or no meter */
 	struct energy_meter *meter;
-	const char *no_energy; /* why there is no meter */
-	uint32_t idle_groups;  /* of calls that are there for it alone */
+	const struct windows *windows;
+	struct collection_counts collected; /* where there are windows */
+	const char *no_energy;		    /* why there is no meter */
+	uint32_t idle_groups;		    /* of calls that are there for it alone */
 	FILE *output;
 	uint64_t started;      /* ns */
 	uint64_t first_record; /* ns, when the first one came; 0 = none did */
@@ -193,6 +195,10 @@ static void on_finish(void *context, struct session *session)
 	session__lost(session, &lost);
 	energy_meter__stop(stat->meter);
 	read_steps(stat);
+	if (stat->windows->by != WINDOWS_ALWAYS) {
+		report.windows = stat->windows;
+		report.collected = &stat->collected;
+	}
 	stat_table__sort(&stat->table);
 	stat_origins__find(&stat->table);
 	report.energy = energy__finish(stat->energy);
@@ -202,6 +208,14 @@ static void on_finish(void *context, struct session *session)
 		stat_report__json(stat->output, &report);
 	else
 		stat_report__text(stat->output, &report);
+}
+
+static void on_collected(void *context, const struct collection_counts *counts)
+{
+	struct stat *stat = context;
+
+	stat->collected = *counts;
+	stat->table.window_ns = counts->window_ns;
 }
 
 static bool asks_for_calls(uint32_t groups)
@@ -245,6 +259,18 @@ static int choose_energy(struct stat *stat, const struct watch *watch)
 	return EXIT_OK;
 }
 
+static int choose_windows(struct stat *stat, struct watch *watch)
+{
+	int status = window_options__choose(&usage, &stat->options.shared, watch->groups,
+					    &watch->windows);
+
+	if (!status && watch->windows.by != WINDOWS_ALWAYS &&
+	    (stat->options.idle || stat->options.energy))
+		return options__misuse(&usage, "--idle and --energy need all kernels: not with "
+					       "--range, --profiler-api or --steps");
+	return status;
+}
+
 /* When all that may be wrong with the command line is known not to be. */
 static void start_meter(struct stat *stat)
 {
@@ -280,6 +306,7 @@ int cmd_stat(int argc, char **argv)
 		.start = on_start,
 		.attached = on_attached,
 		.tick = on_tick,
+		.collected = on_collected,
 		.finish = on_finish,
 	};
 	int status;
@@ -311,8 +338,11 @@ int cmd_stat(int argc, char **argv)
 	status = choose_idle(&stat, &watch);
 	if (!status)
 		status = choose_energy(&stat, &watch);
+	if (!status)
+		status = choose_windows(&stat, &watch);
 	if (status)
 		return status;
+	stat.windows = &watch.windows;
 	stat.pattern = pattern__new(stat.options.shared.kernel);
 	if (!stat.pattern ||
 	    stat_table__init(&stat.table, stat.pattern, stat.options.shared.min_duration))
@@ -322,6 +352,7 @@ int cmd_stat(int argc, char **argv)
 	if (!watch.sample.on_ms)
 		watch.groups |= 1u << CUDA_GROUP_DEVICE;
 	stat.table.sampled = watch.sample.on_ms != 0;
+	stat.table.windowed = watch.windows.by != WINDOWS_ALWAYS;
 	stat.table.ranges_reported = watch.groups >> CUDA_GROUP_NVTX & 1;
 	stat.table.errors_reported = watch.groups >> CUDA_GROUP_API_ERROR & 1;
 	stat.overhead = overhead_limit__new(&watch.sample);

@@ -263,7 +263,7 @@ void library_loads__note_running(struct library_loads *loads, uint32_t pid)
 		bpf_map_update_elem(loads_map(loads), &pid, &running, BPF_NOEXIST);
 }
 
-void library_loads__give_up(struct library_loads *loads, uint32_t pid)
+void library_loads__abandon(struct library_loads *loads, uint32_t pid)
 {
 	struct library_load load;
 

@@ -35,7 +35,7 @@ enum library_probe library_loads__note_library(struct library_loads *loads, uint
 /* A process that has loaded libcuda before, and maybe initialised it: it will not wait. */
 void library_loads__note_running(struct library_loads *loads, uint32_t pid);
 /* The same for one that did not wait until cuInit() was probed: it may have returned already. */
-void library_loads__give_up(struct library_loads *loads, uint32_t pid);
+void library_loads__abandon(struct library_loads *loads, uint32_t pid);
 /* A thread of it waits for library_loads__answer(). */
 bool library_loads__waits(const struct library_loads *loads, uint32_t pid);
 /* Ends the wait of this process's thread. False: it has ended already, or the thread did not wait,

@@ -16,6 +16,7 @@ struct store;
 struct store_options {
 	const char *path;    /* of the recording; the spool is PATH.part until it is finished */
 	const char *command; /* what was run, NULL = nothing */
+	const char *windows; /* which options chose windows, NULL = it is recorded all the time */
 	uint64_t max_bytes;  /* 0 = no limit */
 	uint64_t keep;	     /* ns: only the last so many are kept; 0 = all */
 	bool stacks;	     /* store__stack() will be called */

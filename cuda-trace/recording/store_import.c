@@ -316,6 +316,9 @@ static int put_meta(struct import *import)
 	if (!err && fact(import, "command"))
 		err = db__run(import->db, "INSERT INTO META_DATA_CAPTURE VALUES (?,?)", "tt",
 			      "COMMAND", fact(import, "command"));
+	if (!err && fact(import, "windows"))
+		err = db__run(import->db, "INSERT INTO META_DATA_CAPTURE VALUES (?,?)", "tt",
+			      "WINDOWS", fact(import, "windows"));
 	return err;
 }
 

@@ -6,7 +6,7 @@
 #include "cuda-trace/base/clock.h"
 
 int store_session__describe(struct spool_session *session, char *facts, int size,
-			    const char *command)
+			    const char *command, const char *windows)
 {
 	struct utsname name;
 	int n;
@@ -22,6 +22,8 @@ int store_session__describe(struct spool_session *session, char *facts, int size
 	n = snprintf(facts, size,
 		     "version=" VERSION "%cHostname=%s%cKernelVersion=%s%cCpuCores=%ld%c", 0,
 		     name.nodename, 0, name.release, 0, sysconf(_SC_NPROCESSORS_ONLN), 0);
+	if (windows)
+		n += snprintf(facts + n, size - n, "windows=%s%c", windows, 0);
 	if (command)
 		n += snprintf(facts + n, size - n, "command=%s", command);
 	return (n > size - 1 ? size - 1 : n) + 1;

@@ -17,6 +17,8 @@ stat_section stat_sections__copies, stat_sections__memory, stat_sections__unifie
 stat_section stat_sections__ranges;
 stat_section stat_sections__devices, stat_sections__contexts, stat_sections__streams,
 	stat_sections__pools, stat_sections__objects_left_out;
+/* In which windows it was collected. */
+stat_section stat_sections__windows;
 /* Where the time went, and advice. */
 stat_section stat_sections__time;
 /* Whose the busy time of GPUs was. */

@@ -67,15 +67,28 @@ static void put_late(struct sheet *sheet, const struct stat_time_sums *time)
 			   text__count(count, time->left_out), time->left_out == 1 ? "" : "es");
 }
 
-static void put_time(struct sheet *sheet, const struct stat_time_sums *time)
+/* What the shares are of. */
+static void say_whole(struct sheet *sheet, const struct stat_report *report)
 {
-	uint64_t whole = time->whole_ns;
-	char window[16], gpus[32] = "";
+	const struct stat_time_sums *time = &report->table->time;
+	char window[16], count[32], gpus[32] = "", what[64] = "from the first event to the last";
 
+	if (report->windows)
+		snprintf(what, sizeof(what), "in %s window%s",
+			 text__count(count, report->collected->windows),
+			 report->collected->windows == 1 ? "" : "s");
 	if (time->gpu_count > 1)
 		snprintf(gpus, sizeof(gpus), ", of each of %u GPUs", time->gpu_count);
-	sheet__say(sheet, "\nWhere the time went (%s from the first event to the last%s)\n",
-		   text__ns(window, time->window_ns), gpus);
+	sheet__say(sheet, "\nWhere the time went (%s %s%s)\n", text__ns(window, time->window_ns),
+		   what, gpus);
+}
+
+static void put_time(struct sheet *sheet, const struct stat_report *report)
+{
+	const struct stat_time_sums *time = &report->table->time;
+	uint64_t whole = time->whole_ns;
+
+	say_whole(sheet, report);
 	sheet__open(sheet, "time", '{');
 	sheet__put(sheet, "window_ns", cell_number(time->window_ns));
 	sheet__put(sheet, "gpus_window_ns", cell_number(whole));
@@ -109,7 +122,7 @@ void stat_sections__time(struct sheet *sheet, const struct stat_report *report)
 	if (table->sampled)
 		sheet__put(sheet, "time", cell_none);
 	else
-		put_time(sheet, &table->time);
+		put_time(sheet, report);
 	sheet__open(sheet, "advice", '[');
 	for (int i = 0; i < count; i++) {
 		sheet__put(sheet, NULL, cell_text(lines[i]));

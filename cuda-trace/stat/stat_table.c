@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cuda-trace/base/array_grow.h"
+#include "cuda-trace/capture/collection.h"
 #include "cuda-trace/proc/cgroup.h"
 #include "cuda-trace/collectives/collectives.h"
 #include "cuda-trace/stat/stat_energy.h"
@@ -94,6 +95,7 @@ void stat_table__start(struct stat_table *table, struct process *process)
 		tally->sample = stat_sample__new();
 	else
 		tally->host = stat_energy__start(table, process, &tally->energy);
+	stat_time__clip(tally->host, collection__windows(process));
 	if (table->ranges_reported && !table->sampled)
 		tally->ranges = stat_ranges__new(&table->ranged);
 	/* Now, because at the end the process is gone. */
@@ -490,6 +492,8 @@ static int compare_processes(const void *left, const void *right)
 void stat_table__sort(struct stat_table *table)
 {
 	stat_time__finish(table->timeline, &table->time);
+	if (table->windowed)
+		stat_time__set_window(&table->time, table->window_ns);
 	table->time.killed = table->killed;
 	if (table->kernel_count)
 		qsort(table->kernels, table->kernel_count, sizeof(*table->kernels),

@@ -85,6 +85,8 @@ struct stat_table {
 	struct pattern *pattern; /* which kernels count */
 	uint64_t min_duration;
 	bool sampled;		     /* records come of windows only */
+	bool windowed;		     /* so do they, of --range and its like: all of those */
+	uint64_t window_ns;	     /* their length, once that is known */
 	bool errors_reported;	     /* each failed call comes in the group API_ERROR */
 	bool ranges_reported;	     /* NVTX was requested: which kernels are in which range */
 	bool devices_listed;	     /* devices are listed; else they only tell GPUs apart */

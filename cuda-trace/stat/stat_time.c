@@ -23,6 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cuda-trace/capture/gpu_set.h"
+#include "cuda-trace/base/interval_set.h"
 #include "cuda-trace/capture/record_times.h"
 #include "cuda-trace/stat/stat_lines.h"
 
@@ -48,6 +49,7 @@ struct stat_host {
 	struct stat_user user;
 	struct stat_sharer *sharers[GPU_SET_MAX];
 	void *owner;
+	const struct interval_set *windows; /* NULL = everything counts */
 };
 
 struct stat_time {
@@ -214,6 +216,18 @@ struct stat_host *stat_time__start(struct stat_time *time)
 	return host;
 }
 
+void stat_time__clip(struct stat_host *host, const struct interval_set *windows)
+{
+	if (host)
+		host->windows = windows;
+}
+
+void stat_time__set_window(struct stat_time_sums *sums, uint64_t ns)
+{
+	sums->window_ns = ns;
+	sums->whole_ns = ns * (sums->gpu_count ? sums->gpu_count : 1);
+}
+
 void stat_time__free(struct stat_time *time)
 {
 	if (!time)
@@ -224,6 +238,22 @@ void stat_time__free(struct stat_time *time)
 		stat_lines__close(&time->lines, time->gpus[i].lines, GPU_LINES);
 	stat_shares__free(time->shares);
 	free(time);
+}
+
+/* sharer: whose work it is; NULL = of the host. */
+static void mark(struct stat_time *time, const struct stat_host *host, struct stat_line *line,
+		 struct stat_sharer *sharer, const struct record_interval *interval)
+{
+	struct interval rest = {interval->start, interval->end}, part = rest;
+	bool clipped = host->windows != NULL;
+
+	while (!clipped || interval_set__next_part(host->windows, &rest, &part)) {
+		stat_lines__mark(&time->lines, line, part.start, part.end);
+		if (sharer)
+			stat_shares__mark(time->shares, sharer, part.start, part.end);
+		if (!clipped)
+			return;
+	}
 }
 
 static void mark_gpu(struct stat_time *time, struct stat_host *host,
@@ -247,8 +277,7 @@ static void mark_gpu(struct stat_time *time, struct stat_host *host,
 		if (!*sharer)
 			*sharer = stat_shares__add(time->shares, (uint32_t)(gpu - time->gpus),
 						   &gpu->lines[KERNEL], &gpu->lines[COPY]);
-		stat_lines__mark(&time->lines, &gpu->lines[kind], interval->start, interval->end);
-		stat_shares__mark(time->shares, *sharer, interval->start, interval->end);
+		mark(time, host, &gpu->lines[kind], *sharer, interval);
 		return;
 	}
 	/* More GPUs than there are lines for. */
@@ -285,7 +314,7 @@ void stat_time__record(struct stat_time *time, struct stat_host *host,
 		struct stat_line *line = &host->lines[interval.work == WORK_LAUNCH ? LAUNCH : WAIT];
 
 		if (line->words)
-			stat_lines__mark(&time->lines, line, interval.start, interval.end);
+			mark(time, host, line, NULL, &interval);
 	}
 	/* After it: one that loads a module for seconds does not wait for itself. */
 	if (interval.work == WORK_LAUNCH)

@@ -53,6 +53,7 @@ struct stat_time_sums {
 	uint32_t share_count;
 };
 
+struct interval_set;
 struct stat_time;
 struct stat_host; /* a process */
 
@@ -74,6 +75,10 @@ void stat_time__observe(struct stat_time *time, const struct stat_time_observer 
 void stat_time__set_owner(struct stat_host *host, void *owner);
 /* Who it is, at the latest before its end. Accepts NULL. */
 void stat_time__name(struct stat_host *host, uint32_t pid, const char *comm, const char *cgroup);
+/* Only what lies in these intervals counts, but not to the observer; NULL = all. They must stay. */
+void stat_time__clip(struct stat_host *host, const struct interval_set *windows);
+/* The window is not from the first event to the last, but has this length. */
+void stat_time__set_window(struct stat_time_sums *sums, uint64_t ns);
 void stat_time__free(struct stat_time *time);
 /* A process, to be ended; NULL = no memory. */
 struct stat_host *stat_time__start(struct stat_time *time);

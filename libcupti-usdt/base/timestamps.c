@@ -7,7 +7,10 @@
  * something else, and so do we. 2. the machine is moved and its counter jumps, or the clock is
  * slewed: pacing measures against a point of a second ago and starts anew when prediction and clock
  * differ by more than 1 ms. 3. a thread converts while the pace is being changed: the new one is
- * written beside the old, and a reader that slept through three changes reads again. Nobody waits.
+ * written beside the old, and a reader that slept through all that are kept reads again. Nobody
+ * waits. 4. two events are converted by different paces, and change their order: a stamp is
+ * converted by the pace that was there when it was taken, as long as that is kept, and a new pace
+ * continues where the former one is.
  */
 #include "libcupti-usdt/base/timestamps.h"
 
@@ -24,7 +27,7 @@
 #define BRACKETS 4
 #define FRACTION 32 /* bits of ns_per_count */
 #define TURN_NS	 1000000000ULL
-#define PACES	 4U
+#define PACES	 16U /* a tick each; power of 2 */
 
 struct point {
 	uint64_t count, ns;
@@ -88,6 +91,16 @@ static void set_pace(struct point now, uint64_t ns_per_count)
 	atomic_store_explicit(&generation, next, memory_order_release);
 }
 
+/* Goes on from what the former pace says, and makes up for the difference within a second. */
+static void follow(struct point now, uint64_t ns_per_count)
+{
+	uint64_t predicted = timestamps__to_ns(now.count);
+	int64_t late = now.ns - predicted;
+
+	set_pace((struct point){now.count, predicted},
+		 ns_per_count + (int64_t)((__int128_t)ns_per_count * late / (int64_t)TURN_NS));
+}
+
 static bool is_apart(struct point now)
 {
 	uint64_t predicted = timestamps__to_ns(now.count);
@@ -97,6 +110,7 @@ static bool is_apart(struct point now)
 
 void timestamps__pace(void)
 {
+	uint64_t ns_per_count;
 	struct point now;
 
 	if (!timestamps_count)
@@ -111,7 +125,11 @@ void timestamps__pace(void)
 		set_pace(now, atomic_load(&paces[generation % PACES].ns_per_count));
 		return;
 	}
-	set_pace(now, ((__uint128_t)(now.ns - first.ns) << FRACTION) / (now.count - first.count));
+	ns_per_count = ((__uint128_t)(now.ns - first.ns) << FRACTION) / (now.count - first.count);
+	if (atomic_load(&generation))
+		follow(now, ns_per_count);
+	else
+		set_pace(now, ns_per_count);
 	if (now.ns - second.ns >= TURN_NS) {
 		first = second;
 		second = now;
@@ -127,9 +145,20 @@ void timestamps__pace(void)
 }
 #endif
 
+/* The number of the pace of that time, or of the oldest that is not being overwritten. */
+static uint32_t pace_of(uint64_t stamp, uint32_t newest)
+{
+	uint32_t pace = newest, oldest = newest < PACES - 1 ? 1 : newest - (PACES - 3);
+
+	while (pace > oldest && (int64_t)(stamp - atomic_load_explicit(&paces[pace % PACES].count,
+								       memory_order_relaxed)) < 0)
+		pace--;
+	return pace;
+}
+
 uint64_t timestamps__to_ns(uint64_t stamp)
 {
-	uint32_t seen;
+	uint32_t number;
 	int64_t distance;
 	uint64_t ns, ns_per_count;
 
@@ -138,12 +167,12 @@ uint64_t timestamps__to_ns(uint64_t stamp)
 	do {
 		struct pace *pace;
 
-		seen = atomic_load_explicit(&generation, memory_order_acquire);
-		pace = &paces[seen % PACES];
+		number = pace_of(stamp, atomic_load_explicit(&generation, memory_order_acquire));
+		pace = &paces[number % PACES];
 		distance = stamp - atomic_load_explicit(&pace->count, memory_order_relaxed);
 		ns = atomic_load_explicit(&pace->ns, memory_order_relaxed);
 		ns_per_count = atomic_load_explicit(&pace->ns_per_count, memory_order_relaxed);
 		atomic_thread_fence(memory_order_acquire);
-	} while (atomic_load_explicit(&generation, memory_order_relaxed) - seen >= PACES - 1);
+	} while (atomic_load_explicit(&generation, memory_order_relaxed) - number >= PACES - 1);
 	return ns + (int64_t)(((__int128_t)distance * (int64_t)ns_per_count) >> FRACTION);
 }

@@ -2,7 +2,8 @@
 /*
  * Timestamps, which cost as little as the processor allows: on x86 the time-stamp counter if the
  * Linux kernel itself uses it as clock source, otherwise CLOCK_MONOTONIC. Host records contain
- * timestamps until they are sent; timestamps__to_ns() then converts them to nanoseconds.
+ * timestamps until they are sent; timestamps__to_ns() then converts them to nanoseconds. NVTX
+ * ranges are converted at once, since they may last for longer than paces are kept.
  */
 #ifndef LIBCUPTI_USDT_BASE_TIMESTAMPS_H
 #define LIBCUPTI_USDT_BASE_TIMESTAMPS_H
@@ -40,7 +41,8 @@ static inline uint64_t timestamps__counted(void)
 void timestamps__open(void);
 /* Compares counter and clock; on the agent's own thread (or before it), each second or so. */
 void timestamps__pace(void);
-/* Any thread. */
+/* Any thread. Keeps the order of timestamps, and gives the same time for one that is about a second
+ * old. */
 uint64_t timestamps__to_ns(uint64_t stamp);
 
 #endif

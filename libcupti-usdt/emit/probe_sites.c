@@ -50,6 +50,7 @@ SEMAPHORE(cupti_claim)
 SEMAPHORE(cupti_release)
 SEMAPHORE(yield)
 SEMAPHORE(flush)
+SEMAPHORE(nvtx_open)
 HELLO_PROBES(SEMAPHORE)
 SAMPLE_PROBES(SEMAPHORE)
 CUDA_STACK_PROBES(SEMAPHORE)
@@ -326,6 +327,11 @@ SITE void probe_sites__hello(uint64_t instance)
 SITE void probe_sites__flush(uint64_t instance)
 {
 	STAP_PROBE1(cuda, flush, instance);
+}
+
+SITE void probe_sites__nvtx_open(uint64_t instance)
+{
+	STAP_PROBE1(cuda, nvtx_open, instance);
 }
 
 SITE void probe_sites__sample(uint64_t instance)

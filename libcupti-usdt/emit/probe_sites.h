@@ -121,6 +121,7 @@ SITE_SEMAPHORE(cupti_claim)
 SITE_SEMAPHORE(cupti_release)
 SITE_SEMAPHORE(yield)
 SITE_SEMAPHORE(flush)
+SITE_SEMAPHORE(nvtx_open)
 HELLO_PROBES(SITE_SEMAPHORE)
 SAMPLE_PROBES(SITE_SEMAPHORE)
 CUDA_STACK_PROBES(SITE_SEMAPHORE)
@@ -168,6 +169,9 @@ void probe_sites__hello(uint64_t instance);
 void probe_sites__flush(uint64_t instance);
 /* A cycle begins: all of its switches fire, as a probe without a site would have no semaphore. */
 void probe_sites__sample(uint64_t instance);
+
+/* NVTX ranges are seen from now on. */
+void probe_sites__nvtx_open(uint64_t instance);
 
 /* probe: its index in CUDA_STACK_PROBES. Called on the launching thread, in its launch. */
 void probe_sites__stack(unsigned int probe, uint32_t correlation, uint32_t tid, uint32_t context,

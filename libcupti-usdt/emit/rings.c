@@ -47,7 +47,9 @@
 
 enum ring_state { RING_FREE, RING_OWNED, RING_ORPHAN };
 
-/* Every host record begins so: both timestamps are converted as it is sent. */
+/* Every host record begins so: both timestamps are converted as it is sent. Those of NVTX contain
+ * ns.
+ */
 struct stamped {
 	struct cuda_record head;
 	uint64_t start, end;
@@ -56,8 +58,6 @@ _Static_assert(offsetof(struct cuda_launch, start) == offsetof(struct stamped, s
 _Static_assert(offsetof(struct cuda_launch, end) == offsetof(struct stamped, end), "layout");
 _Static_assert(offsetof(struct cuda_api, start) == offsetof(struct stamped, start), "layout");
 _Static_assert(offsetof(struct cuda_api, end) == offsetof(struct stamped, end), "layout");
-_Static_assert(offsetof(struct cuda_nvtx, start) == offsetof(struct stamped, start), "layout");
-_Static_assert(offsetof(struct cuda_nvtx, end) == offsetof(struct stamped, end), "layout");
 
 _Atomic(struct ring *) rings_by_thread[1 << RING_PLACE_BITS];
 
@@ -100,6 +100,8 @@ static void settle(void *record)
 {
 	struct stamped *stamped = record;
 
+	if (stamped->head.kind == CUDA_RECORD_NVTX || stamped->head.kind == CUDA_RECORD_NVTX_OPEN)
+		return;
 	stamped->start = timestamps__to_ns(stamped->start);
 	stamped->end = timestamps__to_ns(stamped->end);
 }
@@ -345,7 +347,7 @@ uint64_t rings__launches(void)
 	return sum;
 }
 
-static void send_alone(unsigned int group, const struct cuda_record *record)
+void rings__send_now(unsigned int group, const struct cuda_record *record)
 {
 	struct slot copy;
 
@@ -390,7 +392,7 @@ void ring__append(struct ring *ring, unsigned int group, const struct cuda_recor
 	uint8_t *slot = ring__claim(ring, group);
 
 	if (!slot) {
-		send_alone(group, record);
+		rings__send_now(group, record);
 		return;
 	}
 	memcpy(slot, record, record->size);

@@ -22,11 +22,15 @@ struct ring *rings__mine(void);
 #define RINGS_MAX 88
 uint32_t ring__index(const struct ring *ring);
 
-/* Appends a record of at most RING_RECORD_MAX bytes; start and end are timestamps. Never waits. */
+/* Appends a record of at most RING_RECORD_MAX bytes; start and end are timestamps, but ns of NVTX.
+ * Never waits. */
 #define RING_RECORD_MAX 80
 void ring__append(struct ring *ring, unsigned int group, const struct cuda_record *record);
-/* The same without a copy, for a record of just that size: fill all of what is claimed, then
- * publish. NULL if the ring is full; what is claimed and not published is as if it never was. */
+/* Sends it at once, on the calling thread: what any thread appends later arrives later. */
+void rings__send_now(unsigned int group, const struct cuda_record *record);
+/* As ring__append() without a copy, for a record of just that size: fill all of what is claimed,
+ * then publish. NULL if the ring is full; what is claimed and not published is as if it never was.
+ */
 void *ring__claim(struct ring *ring, unsigned int group);
 void ring__publish(struct ring *ring);
 /* The calling thread's id, without a system call where it has a ring. */

@@ -27,8 +27,9 @@ static const struct family families[] = {
 #undef RULE
 };
 
-static uint8_t groups[2][API_CBIDS]; /* 0: no such call (no family is group 0) */
-static uint8_t sorts[API_CBIDS];     /* of the driver API */
+static uint8_t groups[2][API_CBIDS];  /* 0: no such call (no family is group 0) */
+static uint8_t sorts[API_CBIDS];      /* of the driver API */
+static uint32_t profiler_calls[2][2]; /* by domain: cbids of ...ProfilerStart, -Stop; 0 = none */
 static bool learned;
 
 uint32_t api_calls__groups(void)
@@ -67,6 +68,23 @@ static enum api_calls_sort sort_of(const char *name)
 	return strncmp(name, "cuStreamEndCapture", 18) ? API_CALLS_ANY : API_CALLS_CAPTURE_ENDS;
 }
 
+/* CUPTI's names of runtime calls end in a version. */
+static void note_profiler_call(int domain, uint32_t cbid, const char *name)
+{
+	const char *part = strstr(name, "ProfilerSt");
+
+	if (part)
+		profiler_calls[domain - 1][!strncmp(part, "ProfilerStop", 12)] = cbid;
+}
+
+/* A tool may collect between the two: what begins after such a call must arrive after it. */
+static bool is_profiler_call(const struct cuda_api *call)
+{
+	const uint32_t *calls = profiler_calls[call->domain - 1];
+
+	return call->cbid && (call->cbid == calls[0] || call->cbid == calls[1]);
+}
+
 void api_calls__learn(void)
 {
 	const struct cupti *cupti = cupti_api__get();
@@ -81,6 +99,8 @@ void api_calls__learn(void)
 				groups[domain - 1][cbid] = group_of_name(name);
 			if (domain == CUPTI_DOMAIN_DRIVER && name)
 				sorts[cbid] = sort_of(name);
+			if (name)
+				note_profiler_call(domain, cbid, name);
 		}
 	learned = true;
 }
@@ -99,8 +119,12 @@ static void send(struct ring *ring, unsigned int group, const struct cuda_api *c
 {
 	struct cuda_api timed = *call;
 
-	if (probe_sites__batch_wanted(group))
-		ring__append(ring, group, &call->head);
+	if (probe_sites__batch_wanted(group)) {
+		if (group == CUDA_GROUP_API_OTHER && is_profiler_call(call))
+			rings__send_now(group, &call->head);
+		else
+			ring__append(ring, group, &call->head);
+	}
 	if (!probe_sites__readable_wanted(group))
 		return;
 	timed.start = timestamps__to_ns(call->start);

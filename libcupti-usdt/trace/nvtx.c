@@ -12,7 +12,9 @@
  * there are. With none of its domain around it such a pop finds nothing to end. 5. two domains of
  * one name, or without a known one, end each other's ranges: their handles distinguish them. 6. a
  * range is left open by a listener that goes, and the next one's pops end it, or it takes up memory
- * for ever: nothing is kept from one session to the next.
+ * for ever: nothing is kept from one session to the next. 7. a tool collects while a range is open,
+ * and a launch in it arrives before the range does: while somebody listens to cuda:nvtx_open, a
+ * range is sent at once as it begins and as it ends.
  */
 #include "libcupti-usdt/trace/nvtx.h"
 
@@ -41,7 +43,7 @@
 enum nvtx_kind { NVTX_MARK = 1, NVTX_PUSHED = 2, NVTX_STARTED = 3 };
 
 struct range {
-	uint64_t start;	 /* stamp */
+	uint64_t start;	 /* ns: what begins and what ends it have the same */
 	uint64_t handle; /* the domain's; 0 = the default one */
 	uint32_t text, domain, color, category;
 	uint32_t dropped; /* pushed after it in its domain, still open, and not kept */
@@ -89,6 +91,7 @@ void nvtx__begin(void)
 		if (id != UINT64_MAX)
 			atomic_compare_exchange_strong(&tables->started[i].id, &id, 0);
 	}
+	probe_sites__nvtx_open(status__instance());
 }
 
 /* What is no character becomes a question mark. */
@@ -152,7 +155,7 @@ static uint32_t name_of(uint64_t handle)
 
 static struct range make_range(uint64_t domain, uint32_t text)
 {
-	return (struct range){.start = timestamps__now(),
+	return (struct range){.start = timestamps__to_ns(timestamps__now()),
 			      .handle = domain,
 			      .text = text,
 			      .domain = name_of(domain)};
@@ -175,13 +178,13 @@ static struct range make_range_ex(uint64_t domain, const struct nvtx_attributes 
 	return range;
 }
 
-static void send(const struct range *range, enum nvtx_kind kind, uint64_t id, uint32_t depth)
+static struct cuda_nvtx describe(const struct ring *ring, const struct range *range,
+				 enum nvtx_kind kind, uint64_t id, uint32_t depth)
 {
-	struct ring *ring = rings__mine();
-	struct cuda_nvtx to = {
-		.head = {.kind = CUDA_RECORD_NVTX, .size = sizeof(to)},
+	return (struct cuda_nvtx){
+		.head = {.kind = CUDA_RECORD_NVTX, .size = sizeof(struct cuda_nvtx)},
 		.start = range->start,
-		.end = kind == NVTX_MARK ? range->start : timestamps__now(),
+		.end = range->start,
 		.range = id,
 		.tid = ring__tid(ring),
 		.text = range->text,
@@ -191,15 +194,34 @@ static void send(const struct range *range, enum nvtx_kind kind, uint64_t id, ui
 		.kind = kind,
 		.depth = depth,
 	};
+}
 
-	if (probe_sites__batch_wanted(CUDA_GROUP_NVTX))
-		ring__append(ring, CUDA_GROUP_NVTX, &to.head);
-	if (site_wanted(nvtx)) {
-		to.start = timestamps__to_ns(to.start);
-		to.end = timestamps__to_ns(to.end);
+static void send(const struct range *range, enum nvtx_kind kind, uint64_t id, uint32_t depth)
+{
+	struct ring *ring = rings__mine();
+	struct cuda_nvtx to = describe(ring, range, kind, id, depth);
+
+	if (kind != NVTX_MARK)
+		to.end = timestamps__to_ns(timestamps__now());
+	if (probe_sites__batch_wanted(CUDA_GROUP_NVTX)) {
+		if (site_wanted(nvtx_open) && kind != NVTX_MARK)
+			rings__send_now(CUDA_GROUP_NVTX, &to.head);
+		else
+			ring__append(ring, CUDA_GROUP_NVTX, &to.head);
+	}
+	if (site_wanted(nvtx))
 		probe_sites__nvtx(&to, interned_names__text(to.text),
 				  interned_names__text(to.domain));
-	}
+}
+
+static void send_open(const struct range *range, enum nvtx_kind kind, uint64_t id, uint32_t depth)
+{
+	struct cuda_nvtx to = describe(rings__mine(), range, kind, id, depth);
+
+	if (!site_wanted(nvtx_open) || !probe_sites__batch_wanted(CUDA_GROUP_NVTX))
+		return;
+	to.head.kind = CUDA_RECORD_NVTX_OPEN;
+	rings__send_now(CUDA_GROUP_NVTX, &to.head);
 }
 
 static struct stack *my_stack(void)
@@ -246,6 +268,7 @@ static void push(struct range range)
 		return;
 	}
 	if (stack->depth < DEPTH) {
+		send_open(&range, NVTX_PUSHED, 0, stack->depth);
 		stack->ranges[stack->depth++] = range;
 		return;
 	}
@@ -281,6 +304,7 @@ static void start(struct range range, uint64_t id)
 		if (!atomic_compare_exchange_strong(&slot->id, &none, UINT64_MAX))
 			continue;
 		slot->range = range;
+		send_open(&range, NVTX_STARTED, id, 0);
 		atomic_store_explicit(&slot->id, id, memory_order_release);
 		return;
 	}

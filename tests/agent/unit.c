@@ -411,6 +411,34 @@ static void test_timestamps(void)
 	}
 }
 
+/* What a new pace says about earlier timestamps is what the one before said, and it begins
+ * without a step: two timestamps keep their order, whenever each is converted. */
+static void test_timestamps_again(void)
+{
+	enum { TURNS = 20, LAST = 8 /* of which paces are kept */ };
+	uint64_t times[TURNS], ns[TURNS];
+
+	timestamps__open();
+	for (int i = 0; i < TURNS; i++) {
+		uint64_t now;
+
+		timestamps__pace();
+		usleep(1000 + i * 100);
+		times[i] = timestamps__now();
+		ns[i] = timestamps__to_ns(times[i]);
+		timestamps__pace();
+		now = timestamps__to_ns(timestamps__now());
+		if (now < ns[i])
+			fail("time went back", ns[i] - now, i);
+		for (int j = i > LAST / 2 ? i - LAST / 2 : 0; j <= i; j++) {
+			uint64_t again = timestamps__to_ns(times[j]);
+
+			if (again + 1 < ns[j] || again > ns[j] + 1)
+				fail("a timestamp has another time", again - ns[j], i - j);
+		}
+	}
+}
+
 static void expect_name(const char *mangled, const char *plain)
 {
 	char name[64];
@@ -453,6 +481,7 @@ int main(void)
 {
 	status__open();
 	test_timestamps();
+	test_timestamps_again();
 	test_reused_kernel();
 	test_names();
 	test_reused_address();

@@ -50,7 +50,9 @@
 	X(10, cudaGetLastError, 3020)                                                              \
 	X(11, cudaPeekAtLastError, 3020)                                                           \
 	X(164, cudaDeviceReset, 3020)                                                              \
-	X(165, cudaDeviceSynchronize, 3020)
+	X(165, cudaDeviceSynchronize, 3020)                                                        \
+	X(171, cudaProfilerStart, 4000)                                                            \
+	X(172, cudaProfilerStop, 4000)
 /* clang-format on */
 
 #endif

@@ -273,7 +273,7 @@ kernels_are() {
 # What the sums say in a unit test, of records that no simulated program has.
 unit() {
 	cc -std=gnu11 -D_GNU_SOURCE -I"$TOP" -o unit "$TOP/tests/stat/unit_stat.c" \
-		$(tool_sources call_arguments event_keys stat_events stat_heap stat_errors stat_objects stat_ranges stat_range_tree stat_time stat_lines stat_shares array_grow gpu_set record_times clock api_names result_names)
+		$(tool_sources call_arguments event_keys stat_events stat_heap stat_errors stat_objects stat_ranges stat_range_tree stat_time stat_lines stat_shares array_grow gpu_set interval_set record_times clock api_names result_names)
 	run -0 ./unit
 }
 
@@ -368,7 +368,7 @@ advice() {
 
 @test "stat (late records) keeps more of the past while kernels are to come, within bounds, and counts all else" {
 	cc -std=gnu11 -D_GNU_SOURCE -I"$TOP" -o late "$TOP/tests/stat/unit_stat_late.c" \
-		$(tool_sources stat_time stat_lines stat_shares array_grow stat_advice gpu_set record_times clock text)
+		$(tool_sources stat_time stat_lines stat_shares array_grow stat_advice gpu_set interval_set record_times clock text)
 	run -0 ./late
 	assert_line 'on time: kernels 200 idle-wait 300 ms, late 0: 0 + 0 ms, doubtful 0, beyond 2304 KiB'
 	assert_line 'seconds: kernels 1600 idle-wait 2400 ms, late 0: 0 + 0 ms, doubtful 0, beyond 11520 KiB'

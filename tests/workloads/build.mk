@@ -50,7 +50,7 @@ $(B)/workloads/liboperators.so: $(B)/pic/tests/workloads/operators/library.o $(S
 ALL += $(B)/workloads/libframeless.so $(B)/workloads/liboperators.so
 workloads: $(B)/workloads/libframeless.so $(B)/workloads/liboperators.so
 
-$(B)/workloads/runtime $(B)/workloads/refused: WORKLOAD_NEEDS = -lcudart
+$(B)/workloads/runtime $(B)/workloads/refused $(B)/workloads/windows: WORKLOAD_NEEDS = -lcudart
 $(B)/workloads/ranks: WORKLOAD_NEEDS = -lnccl
 
 workloads: $(WORKLOADS)

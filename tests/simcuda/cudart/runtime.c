@@ -115,6 +115,16 @@ cudaError_t sim_cudaDeviceSynchronize(void)
 	return cuCtxSynchronize();
 }
 
+cudaError_t sim_cudaProfilerStart(void)
+{
+	return cuProfilerStart();
+}
+
+cudaError_t sim_cudaProfilerStop(void)
+{
+	return cuProfilerStop();
+}
+
 cudaError_t sim_cudaMalloc(void **memory, size_t bytes)
 {
 	return cuMemAlloc_v2((CUdeviceptr *)memory, bytes);
