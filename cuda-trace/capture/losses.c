@@ -120,3 +120,17 @@ void losses__say_error(void *context, struct process *process, int code, const c
 		text__show(where, sizeof(where), component, 30),
 		text__show(what, sizeof(what), message, 120), code);
 }
+
+const char *losses__no_activity(bool started, const struct session_lost_counts *lost)
+{
+	const char *off = getenv("CUDA_TRACE");
+
+	/* Files that are left out are no events. */
+	if (lost->total || lost->session[SESSION_LOST_KILLED])
+		return "all that there was is lost";
+	if (!started)
+		return "no selected process made a CUDA call in this time (see cuda-trace list)";
+	if (off && !strcmp(off, "off"))
+		return "CUDA_TRACE=off is set";
+	return "neither PROGRAM nor any process that it started made a CUDA call";
+}

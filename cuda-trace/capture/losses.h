@@ -27,4 +27,7 @@ void losses__write_json_line(FILE *file, const struct session_lost_counts *lost)
 void losses__say_error(void *context, struct process *process, int code, const char *component,
 		       const char *message);
 
+/* Why a session has seen no CUDA process. started: the tool started a PROGRAM, and watched it. */
+const char *losses__no_activity(bool started, const struct session_lost_counts *lost);
+
 #endif

@@ -17,7 +17,6 @@
 #include "cuda-trace/cli/event_groups.h"
 #include "cuda-trace/cli/output_pattern.h"
 #include "cuda-trace/capture/losses.h"
-#include "cuda-trace/capture/no_activity.h"
 #include "cuda-trace/base/clock.h"
 #include "cuda-trace/attach/probe_selfcheck.h"
 #include "cuda-trace/capture/stack_rate.h"
@@ -327,7 +326,7 @@ static const char *why_nothing(const struct record *record, const struct session
 	if (record->processes && !lost->total && !lost->session[SESSION_LOST_KILLED])
 		return "processes used CUDA, but none of the recorded events occurred (-e, "
 		       "--source)";
-	return no_activity__reason(record->options.shared.program != NULL, lost);
+	return losses__no_activity(record->options.shared.program != NULL, lost);
 }
 
 static void on_finish(void *context, struct session *session)

@@ -10,7 +10,6 @@
 #include "cuda-trace/base/text.h"
 #include "cuda-trace/capture/agent_state.h"
 #include "cuda-trace/capture/losses.h"
-#include "cuda-trace/capture/no_activity.h"
 #include "cuda-trace/capture/yields.h"
 #include "cuda-trace/collectives/collective_section.h"
 #include "cuda-trace/proc/cgroup.h"
@@ -293,7 +292,7 @@ static const char *source_of(const struct stat_table *table)
 static void say_no_activity(FILE *file, const struct stat_report *report)
 {
 	fprintf(file, "No CUDA activity was seen: %s%s.\n",
-		report->session ? no_activity__reason(report->started, report->lost)
+		report->session ? losses__no_activity(report->started, report->lost)
 				: "the recording contains no CUDA process",
 		stat_observed__all(report) ? "" : ", as far as it was observed");
 }

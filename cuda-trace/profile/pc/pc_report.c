@@ -11,7 +11,6 @@
 #include "cuda-trace/base/text.h"
 #include "cuda-trace/capture/agent_state.h"
 #include "cuda-trace/capture/losses.h"
-#include "cuda-trace/capture/no_activity.h"
 #include "cuda-trace/cli/sheet.h"
 #include "cuda-trace/profile/code/code_images.h"
 #include "cuda-trace/profile/code/code_json.h"
@@ -328,7 +327,7 @@ void pc_report__text(FILE *file, const struct pc_report *report)
 
 	if (!report->table->process_count)
 		fprintf(file, "No CUDA activity was seen: %s.\n",
-			no_activity__reason(report->started, report->lost));
+			losses__no_activity(report->started, report->lost));
 	put_functions(&sheet, report);
 	if (report->code) {
 		fprintf(file, "\n");
