@@ -4,6 +4,8 @@
  */
 #include "cuda-trace/capture/losses.h"
 
+#include <stdlib.h>
+#include <string.h>
 #include "cuda-trace/base/text.h"
 #include "cuda-trace/foreign/left_out.h"
 
