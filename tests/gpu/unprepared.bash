@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Part of tests/gpu/run: attaching to programs that were started with nothing in their environment. Each program of
 # each kind is attached to three times and must end as it does alone; then the tool is killed in the middle of an attach.
-# PROGRAMS=N programs of each kind (2), JOBS=N of them at a time (1), KILLED=N that are killed (10). Elsewhere: TRY="tests/sim env".
+# PROGRAMS=N programs of each kind (2), JOBS=N of them at a time (1), SESSIONS=N in each (3), KILLED=N that are killed (10),
+# KINDS=REGEX of the names below. CORES=1: a program that dies leaves its call stacks in $OUT. Elsewhere: TRY="tests/sim env".
 
 # What this file shares with tests/gpu/run:
 : "${work:?}" "${bundle:?}"
@@ -18,6 +19,15 @@ unprepared_start() {
 		[ "$(wc -l <"$out")" -lt 3 ] || break
 		sleep 0.1
 	done
+}
+
+# unprepared_backtrace: of the program that died
+unprepared_backtrace() {
+	local core=/tmp/core.$busy
+	[ -s "$core" ] || return
+	timeout 100 cuda-gdb -batch -nx -ex 'set cuda break_on_launch none' -ex bt -ex 'x/6i $pc' -ex 'info registers' -ex 'info proc mappings' \
+		-ex 'thread apply all bt 24' "$(readlink -f "$(command -v "$1")")" "$core" >"$OUT/backtrace-$busy.txt" 2>&1
+	rm -f "$core"
 }
 
 # Its end: sets $ended to "" if it is as it should be.
@@ -38,7 +48,7 @@ unprepared_one() {
 	shift 2
 	: >"$found"
 	unprepared_start "$@"
-	for _ in 1 2 3; do
+	for _ in $(seq "${SESSIONS:-3}"); do
 		timeout 30 cuda-trace stat -v --json -e kernels,launches,graphs,copies,sync -d "${LOOK:-0.7}" -o "$file" -p "$busy" 2>"$err"
 		cat "$err" >>"$OUT/unprepared.err"
 		echo "seen $(jq ".totals.$total" "$file")" >>"$found"
@@ -51,6 +61,7 @@ unprepared_one() {
 	done
 	unprepared_end
 	[ -z "$ended" ] || echo "bad$ended" >>"$found"
+	[ -z "${CORES:-}" ] || [ -z "$ended" ] || unprepared_backtrace "$1"
 }
 
 # of WORD FILE...: how many there are, the middle one, the largest
@@ -64,6 +75,7 @@ of() {
 unprepared_kind() {
 	local name=$1 total=$2 i bad
 	shift 2
+	[[ $name =~ ${KINDS:-.} ]] || return 0
 	rm -f "$work"/u.*.found
 	for ((i = 0; i < ${PROGRAMS:-2}; i++)); do
 		unprepared_one "$i" "$total" "$@" &
@@ -79,6 +91,7 @@ unprepared_kind() {
 unprepared_killed() {
 	local name=$1 ended busy harm="" well=0 tool after=0 out=$work/u.out
 	shift
+	[[ "killed $name" =~ ${KINDS:-.} ]] || return 0
 	for _ in $(seq "${KILLED:-10}"); do
 		unprepared_start "$@"
 		setsid cuda-trace attach -p "$busy" >/dev/null 2>>"$OUT/unprepared.err" &
@@ -131,6 +144,10 @@ part_older_graphs() {
 
 part_unprepared() {
 	local rate="$bundle/bench/launch-rate -i 100 -d 60"
+	if [ -n "${CORES:-}" ]; then
+		ulimit -c unlimited
+		echo /tmp/core.%p >/proc/sys/kernel/core_pattern
+	fi
 	# shellcheck disable=SC2086
 	{
 		unprepared_kind "1 thread" kernels $rate -t 1
