@@ -15,8 +15,8 @@ else
 	$(call say,LAYOUT,$(CUPTI_H))
 	@mkdir -p $(B)/tests/agent/layout
 	$(Q)for name in $(LAYOUTS); do \
-		$(CC) $(OUR_CPPFLAGS) -std=gnu11 -Wall -Werror -isystem $(CUDA_HOME)/include \
-			-isystem $(dir $(CUPTI_H)) -isystem tests/agent/layout/cxx \
+		$(CC) -Itests/agent/layout/cxx $(OUR_CPPFLAGS) -std=gnu11 -Wall -Werror \
+			-isystem $(CUDA_HOME)/include -isystem $(dir $(CUPTI_H)) \
 			-c -o $(B)/tests/agent/layout/$$name.o tests/agent/layout/$$name.c || exit 1; \
 	done
 	$(Q)tests/agent/layout/results.sh $(CUDA_HOME)/include
