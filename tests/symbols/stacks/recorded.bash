@@ -44,12 +44,16 @@ launches_below() {
 		CUDA_CALLCHAINS AS c JOIN StringIds AS s ON s.id = symbol WHERE value = '$2')"
 }
 
-# record_step STEPS: r.db of tests/workloads/operators/train.py, whose lines are in rec.out
-record_step() {
+# record_python ARGS...: r.db of Python with these arguments, a program that loads liboperators.so
+record_python() {
 	local python
 	python=$(command -v /usr/bin/python3 || command -v python3)
 	"$python" -c 'import ctypes, sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' ||
 		skip "needs CPython 3.11, 3.12 or 3.13"
-	record_lingering /workloads/liboperators.so "$python" "$TOP/tests/workloads/operators/train.py" \
-		"$WORKLOADS/liboperators.so" "$1"
+	record_lingering /workloads/liboperators.so "$python" "$@"
+}
+
+# record_step STEPS: r.db of tests/workloads/operators/train.py, whose lines are in rec.out
+record_step() {
+	record_python "$TOP/tests/workloads/operators/train.py" "$WORKLOADS/liboperators.so" "$1"
 }
