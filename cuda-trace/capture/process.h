@@ -35,6 +35,7 @@ struct process {
 	uint64_t observed_since; /* at its end: ns, monotonic; 0 = all of its calls were observed */
 	uint32_t group;		 /* enum cuda_group of the batch that is being delivered */
 	void *data;		 /* the sink's own */
+	void *recorded;		 /* the store's own: a sink may have sums as well */
 	bool gated;		 /* other CUPTI clients of it are let in: yield_gate.h */
 	char client[64];	 /* the last one; untrusted */
 	uint32_t yields;	 /* to such, while it was watched, */

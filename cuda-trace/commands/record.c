@@ -2,7 +2,6 @@
 /*
  * cuda-trace record: keeps everything that happens in one SQLite file.
  */
-#include <ctype.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -18,6 +17,7 @@
 #include "cuda-trace/cli/output_pattern.h"
 #include "cuda-trace/capture/losses.h"
 #include "cuda-trace/base/clock.h"
+#include "cuda-trace/base/size_text.h"
 #include "cuda-trace/attach/probe_selfcheck.h"
 #include "cuda-trace/capture/stack_rate.h"
 #include "cuda-trace/capture/overhead_limit.h"
@@ -118,23 +118,6 @@ static volatile sig_atomic_t snapshot_wanted;
 static void on_snapshot_signal(int number)
 {
 	snapshot_wanted = 1;
-}
-
-/* "500M" → bytes; 0 = not a size. */
-static uint64_t parse_size(const char *text)
-{
-	static const char units[] = "kmgt";
-	char *end;
-	double number = strtod(text, &end);
-	const char *unit = *end ? strchr(units, tolower((unsigned char)*end)) : NULL;
-
-	if (end == text || !(number > 0) || number > 1e15)
-		return 0;
-	if (*end && (!unit || (end[1] && strcasecmp(end + 1, "iB") && strcasecmp(end + 1, "B"))))
-		return 0;
-	for (int i = 0; unit && i <= unit - units; i++)
-		number *= 1024;
-	return number;
 }
 
 static void on_process_start(void *context, struct process *process)
@@ -248,7 +231,7 @@ static int on_start(void *context, FILE *output)
 		.path = options->path,
 		.command = record->command,
 		.windows = record->windows,
-		.max_bytes = options->max_size ? parse_size(options->max_size) : 0,
+		.max_bytes = options->max_size ? size_text__parse(options->max_size) : 0,
 		.keep = options->last,
 		.stacks = record->period != 0,
 		.sampled = record->sampled,
@@ -318,7 +301,7 @@ static void say_stacks(const struct record *record)
 	if (record->pace)
 		fprintf(stderr, "at the end, the stack of one launch in %u was recorded\n",
 			record->period);
-	stack_options__say(&counts, record->options.call_graph);
+	stack_options__say(stderr, &counts, record->options.call_graph);
 }
 
 static const char *why_nothing(const struct record *record, const struct session_lost_counts *lost)
@@ -434,7 +417,7 @@ static int check(struct record_options *options, uint32_t *groups)
 	if (options->stacks && options->shared.source && !strcmp(options->shared.source, "driver"))
 		return options__misuse(
 			&usage, "-g needs the injection library: --source driver has no stacks");
-	if (options->max_size && !parse_size(options->max_size))
+	if (options->max_size && !size_text__parse(options->max_size))
 		return options__misuse(&usage, "--max-size wants a size like 500M or 2G");
 	if (output_pattern__expand(&usage, &options->shared, &options->path))
 		return EXIT_USAGE;

@@ -3,6 +3,7 @@
 #ifndef CUDA_TRACE_COMMANDS_STACK_OPTIONS_H
 #define CUDA_TRACE_COMMANDS_STACK_OPTIONS_H
 
+#include <stdio.h>
 #include "cuda-trace/cli/options.h"
 #include "cuda-trace/recording/callstacks.h"
 
@@ -21,7 +22,7 @@
 
 /* NULL = the default. */
 bool stack_options__unwinds(const char *call_graph);
-/* A line on stderr. */
-void stack_options__say(const struct callstacks_counts *counts, const char *call_graph);
+/* A line. */
+void stack_options__say(FILE *out, const struct callstacks_counts *counts, const char *call_graph);
 
 #endif

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cuda-trace/commands/commands.h"
+#include "cuda-trace/commands/stack_options.h"
+#include "cuda-trace/commands/stat_recorder.h"
 #include "cuda-trace/cli/event_groups.h"
 #include "cuda-trace/capture/losses.h"
 #include "cuda-trace/base/clock.h"
@@ -22,6 +24,7 @@ struct stat_options {
 	const char *events;
 	const char *api;
 	bool errors, graph_nodes, idle, energy;
+	struct stat_recorder_options by;
 };
 
 static const struct option_row event_rows[] = {
@@ -52,6 +55,24 @@ static const struct option_row event_rows[] = {
 	{},
 };
 
+#define BY(field) offsetof(struct stat_options, by.field)
+
+static const struct option_row by_rows[] = {
+	{OPTION_HEADING, 0, NULL, NULL, "Whose kernels they are", 0},
+	{OPTION_WORD, 0, "by", "WHAT",
+	 "GPU time by operator, module, line of the program\n(call stacks), range (NVTX) or kernel",
+	 BY(by)},
+	{OPTION_VALUES, 0, NULL, NULL, "operator,module,line,range,kernel", 0},
+	{OPTION_MAYBE, 'g', "stacks", "N",
+	 "for --by (default line): call stacks of all launches,\nor of every Nth (10, 100, 1000 or "
+	 "10000; default\nwithout -g: 100)",
+	 BY(stacks)},
+	STACK_OPTION_ROWS(BY(call_graph)),
+	{OPTION_TEXT, 0, "max-size", "SIZE",
+	 "of the temporary recording that --by needs (in\n$TMPDIR; default 1G)", BY(max_size)},
+	{},
+};
+
 static const struct option_row rows[] = {
 	{OPTION_COUNT, 'n', "count", "COUNT", "text: at most COUNT lines per table (default 25)",
 	 offsetof(struct stat_options, shared.count)},
@@ -64,11 +85,13 @@ static const struct option_usage usage = {
 	.synopsis =
 		(const char *const[]){"[OPTIONS] [--] PROGRAM [ARGUMENTS]",
 				      "[OPTIONS] -p PID|-c NAME|-u USER|--cgroup PATH|-a", NULL},
-	.tables = (const struct option_row *const[]){options_targets, event_rows, options_source,
-						     options_sampling, options_overhead,
-						     options_windows, options_kernels,
-						     options_output, options_limits, rows, NULL},
+	.tables = (const struct option_row *const[]){options_targets, event_rows, by_rows,
+						     options_source, options_sampling,
+						     options_overhead, options_windows,
+						     options_kernels, options_output,
+						     options_limits, rows, NULL},
 	.examples = "  cuda-trace stat -- python3 train.py\n"
+		    "  cuda-trace stat --by operator -- python3 train.py\n"
 		    "  cuda-trace stat -p 4711 -d 10\n"
 		    "  cuda-trace stat -a -d 1h --sample 10ms/1s\n"
 		    "  cuda-trace stat --json -o out.json -- ./saxpy\n",
@@ -79,9 +102,10 @@ struct stat {
 	struct pattern *pattern;
 	struct stat_table table;
 	struct overhead *overhead;
-	struct stat_calls *calls; /* NULL = nobody asks for them */
-	struct idle *idle;	  /* NULL = no --idle */
-	struct energy *energy;	  /* NULL = no --energy, or no meter */
+	struct stat_calls *calls;	/* NULL = nobody asks for them */
+	struct idle *idle;		/* NULL = no --idle */
+	struct stat_recorder *recorder; /* NULL = no --by */
+	struct energy *energy;		/* NULL = no --energy, or no meter */
 	struct energy_meter *meter;
 	const struct windows *windows;
 	struct collection_counts collected; /* where there are windows */
@@ -97,6 +121,7 @@ static void on_process_start(void *context, struct process *process)
 	struct stat *stat = context;
 
 	stat_table__start(&stat->table, process);
+	stat_recorder__start(stat->recorder, process);
 	idle__start(stat->idle, process);
 }
 
@@ -105,6 +130,7 @@ static void on_record(void *context, struct process *process, const struct cuda_
 	struct stat *stat = context;
 
 	idle__record(stat->idle, process, record);
+	stat_recorder__record(stat->recorder, process, record);
 	if (record->kind == CUDA_RECORD_API && stat->idle_groups >> process->group & 1)
 		return;
 	if (!stat->first_record)
@@ -124,11 +150,19 @@ static void on_collective(void *context, struct process *process,
 	stat_table__collective(&stat->table, process, call, correlation);
 }
 
+static void on_stack(void *context, struct process *process, const struct event *event)
+{
+	struct stat *stat = context;
+
+	stat_recorder__stack(stat->recorder, process, event);
+}
+
 static void on_process_end(void *context, struct process *process)
 {
 	struct stat *stat = context;
 
 	idle__end(stat->idle, process);
+	stat_recorder__end(stat->recorder, process);
 	stat_calls__end(stat->calls, process);
 	stat_table__end(&stat->table, process);
 }
@@ -139,7 +173,7 @@ static int on_start(void *context, FILE *output)
 
 	stat->output = output;
 	stat->started = monotonic__ns();
-	return EXIT_OK;
+	return stat_recorder__open(stat->recorder) ? EXIT_TROUBLE : EXIT_OK;
 }
 
 static void on_attached(void *context, struct session *session)
@@ -147,6 +181,7 @@ static void on_attached(void *context, struct session *session)
 	struct stat *stat = context;
 
 	idle__attach(stat->idle, session);
+	stat_recorder__attached(stat->recorder, session);
 }
 
 static void read_steps(struct stat *stat)
@@ -162,6 +197,7 @@ static bool on_tick(void *context, struct session *session)
 	struct stat *stat = context;
 
 	idle__tick(stat->idle);
+	stat_recorder__tick(stat->recorder, session);
 	read_steps(stat);
 	stat_calls__tick(stat->calls);
 	overhead_limit__tick(stat->overhead, session, stat->options.shared.verbose ? "stat" : NULL);
@@ -204,6 +240,7 @@ static void on_finish(void *context, struct session *session)
 	report.energy = energy__finish(stat->energy);
 	report.failed_readings = stat->meter ? energy_meter__failed(stat->meter) : 0;
 	stat_calls__sort(stat->calls);
+	report.by = stat_recorder__finish(stat->recorder, session, &stat->table, &lost);
 	if (stat->options.shared.json)
 		stat_report__json(stat->output, &report);
 	else
@@ -293,6 +330,7 @@ int cmd_stat(int argc, char **argv)
 		.process_start = on_process_start,
 		.record = on_record,
 		.collective = on_collective,
+		.stack = on_stack,
 		.process_end = on_process_end,
 		.process_error = losses__say_error,
 	};
@@ -339,6 +377,9 @@ int cmd_stat(int argc, char **argv)
 	if (!status)
 		status = choose_energy(&stat, &watch);
 	if (!status)
+		status = stat_recorder__choose(&stat.recorder, &usage, &stat.options.by,
+					       &stat.options.shared, &watch);
+	if (!status)
 		status = choose_windows(&stat, &watch);
 	if (status)
 		return status;
@@ -360,6 +401,9 @@ int cmd_stat(int argc, char **argv)
 		stat.calls = stat_calls__new(stat.options.api);
 	start_meter(&stat);
 	status = watch__run(&watch);
+	if (stat_recorder__has_failed(stat.recorder) && status == EXIT_OK)
+		status = EXIT_TROUBLE;
+	stat_recorder__free(stat.recorder);
 	overhead_limit__free(stat.overhead);
 	stat_calls__free(stat.calls);
 	idle__free(stat.idle);

@@ -6,7 +6,11 @@
 #ifndef CUDA_TRACE_EXPORT_EXPORT_H
 #define CUDA_TRACE_EXPORT_EXPORT_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
+#include "cuda-trace/base/pattern.h"
 #include "cuda-trace/report/report_file.h"
 #include "cuda-trace/report/report_output.h"
 
@@ -24,5 +28,23 @@ int export_flamegraph(const struct report_file *file, FILE *out);
 int export_html(const struct report_file *file, FILE *out);
 /* The table of file->by; `limit` rows, 0 = all, and those of what was not found. */
 int export_by(const struct report_file *file, FILE *out, enum report_format format, int64_t limit);
+
+struct by_row {
+	char *name;
+	char *file; /* of a line: its path, or "" */
+	uint64_t ns, count;
+	bool missing; /* what was not found: "[no operator]" */
+};
+
+/* The same as rows: longest first, and what is missing last. */
+struct by_rows {
+	struct by_row *list;
+	size_t count;
+	uint32_t period; /* one launch in so many has a stack; 0 = there are none */
+};
+
+/* `kernels`: only those whose name matches; NULL = all. 0 or -errno, printed. */
+int by_rows__read(struct by_rows *rows, const struct report_file *file, struct pattern *kernels);
+void by_rows__free(struct by_rows *rows);
 
 #endif

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "cuda-trace/export/export.h"
 #include "cuda-trace/export/export_origins.h"
@@ -61,7 +62,86 @@ static int add_leaf(const struct stacks *stacks, struct stacks *sums, uint32_t l
 	return 0;
 }
 
-static int put_rows(const struct report_file *file, const struct stacks *sums)
+static int compare_rows(const void *left, const void *right)
+{
+	const struct by_row *a = left, *b = right;
+
+	if (a->missing != b->missing)
+		return a->missing - b->missing;
+	if (a->ns != b->ns)
+		return a->ns < b->ns ? 1 : -1;
+	return strcmp(a->name, b->name);
+}
+
+/* The tree's texts become the rows'. */
+static int collect_rows(struct by_rows *rows, struct stacks *sums)
+{
+	rows->list = calloc(sums->count, sizeof(*rows->list));
+	if (!rows->list)
+		return -ENOMEM;
+	for (size_t i = 1; i < sums->count; i++) {
+		const struct stacks_node *node = &sums->nodes[i], *name;
+		struct by_row *row = &rows->list[rows->count];
+
+		if (!node->leaf)
+			continue;
+		name = &sums->nodes[node->parent];
+		*row = (struct by_row){
+			.name = strdup(name->name),
+			.file = strdup(node->name),
+			.ns = node->ns,
+			.count = node->count,
+			.missing = !strcmp(sums->nodes[name->parent].name, "missing"),
+		};
+		rows->count++;
+		if (!row->name || !row->file)
+			return -ENOMEM;
+	}
+	qsort(rows->list, rows->count, sizeof(*rows->list), compare_rows);
+	return 0;
+}
+
+void by_rows__free(struct by_rows *rows)
+{
+	for (size_t i = 0; i < rows->count; i++) {
+		free(rows->list[i].name);
+		free(rows->list[i].file);
+	}
+	free(rows->list);
+	*rows = (struct by_rows){0};
+}
+
+int by_rows__read(struct by_rows *rows, const struct report_file *file, struct pattern *kernels)
+{
+	struct stacks stacks, sums = {0};
+	int err = stacks__read(&stacks, file);
+
+	*rows = (struct by_rows){0};
+	if (err)
+		return err;
+	rows->period = stacks.period;
+	if (stacks.samples) {
+		stacks__free(&stacks);
+		fprintf(stderr, "cuda-trace report: --by needs kernels, but this file has samples: "
+				"use --stalls\n");
+		return -ENOTSUP;
+	}
+	if (stacks__child(&sums, 0, "all") == UINT32_MAX)
+		err = -ENOMEM;
+	for (size_t i = 1; i < stacks.count && !err; i++)
+		if (stacks.nodes[i].leaf &&
+		    (!kernels || pattern__matches(kernels, stacks.nodes[i].name)))
+			err = add_leaf(&stacks, &sums, i, file->by);
+	if (!err)
+		err = collect_rows(rows, &sums);
+	stacks__free(&sums);
+	stacks__free(&stacks);
+	if (err)
+		by_rows__free(rows);
+	return err;
+}
+
+static int put_rows(const struct report_file *file, const struct by_rows *rows)
 {
 	sqlite3_stmt *statement = NULL;
 	int err = 0;
@@ -73,18 +153,14 @@ static int put_rows(const struct report_file *file, const struct stacks *sums)
 	    sqlite3_prepare_v2(file->db, "INSERT INTO temp.by_sums VALUES (?,?,?,?,?)", -1,
 			       &statement, NULL))
 		return report_file__complain(file);
-	for (size_t i = 1; i < sums->count && !err; i++) {
-		const struct stacks_node *node = &sums->nodes[i], *name, *group;
+	for (size_t i = 0; i < rows->count && !err; i++) {
+		const struct by_row *row = &rows->list[i];
 
-		if (!node->leaf)
-			continue;
-		name = &sums->nodes[node->parent];
-		group = &sums->nodes[name->parent];
-		sqlite3_bind_int(statement, 1, !strcmp(group->name, "missing"));
-		sqlite3_bind_int64(statement, 2, node->ns);
-		sqlite3_bind_int64(statement, 3, node->count);
-		sqlite3_bind_text(statement, 4, name->name, -1, SQLITE_STATIC);
-		sqlite3_bind_text(statement, 5, node->name, -1, SQLITE_STATIC);
+		sqlite3_bind_int(statement, 1, row->missing);
+		sqlite3_bind_int64(statement, 2, row->ns);
+		sqlite3_bind_int64(statement, 3, row->count);
+		sqlite3_bind_text(statement, 4, row->name, -1, SQLITE_STATIC);
+		sqlite3_bind_text(statement, 5, row->file, -1, SQLITE_STATIC);
 		if (sqlite3_step(statement) != SQLITE_DONE)
 			err = report_file__complain(file);
 		sqlite3_reset(statement);
@@ -120,12 +196,12 @@ static int write_rows(const struct report_file *file, FILE *out, enum report_for
 }
 
 /* What is not recorded by default may have happened all the same. */
-static void say_how(const struct report_file *file, const struct stacks *stacks)
+static void say_how(const struct report_file *file, const struct by_rows *rows)
 {
 	if (file->by == REPORT_BY_RANGE && report_file__any(file, "NVTX_EVENTS") < 1)
 		fprintf(stderr, "cuda-trace report: --by range: the recording has no NVTX ranges "
 				"(cuda-trace record -e kernels,copies,nvtx -- PROGRAM)\n");
-	else if (file->by != REPORT_BY_RANGE && file->by != REPORT_BY_KERNEL && !stacks->period)
+	else if (file->by != REPORT_BY_RANGE && file->by != REPORT_BY_KERNEL && !rows->period)
 		fprintf(stderr,
 			"cuda-trace report: --by %s: the recording has no call stacks "
 			"(cuda-trace record -g -- PROGRAM)\n",
@@ -134,28 +210,15 @@ static void say_how(const struct report_file *file, const struct stacks *stacks)
 
 int export_by(const struct report_file *file, FILE *out, enum report_format format, int64_t limit)
 {
-	struct stacks stacks, sums = {0};
-	int err = stacks__read(&stacks, file);
+	struct by_rows rows;
+	int err = by_rows__read(&rows, file, NULL);
 
 	if (err)
 		return err;
-	if (stacks.samples) {
-		stacks__free(&stacks);
-		fprintf(stderr, "cuda-trace report: --by needs kernels, but this file has samples: "
-				"use --stalls\n");
-		return -ENOTSUP;
-	}
-	say_how(file, &stacks);
-	if (stacks__child(&sums, 0, "all") == UINT32_MAX)
-		err = -ENOMEM;
-	for (size_t i = 1; i < stacks.count && !err; i++)
-		if (stacks.nodes[i].leaf)
-			err = add_leaf(&stacks, &sums, i, file->by);
-	if (!err)
-		err = put_rows(file, &sums);
+	say_how(file, &rows);
+	err = put_rows(file, &rows);
 	if (!err)
 		err = write_rows(file, out, format, limit);
-	stacks__free(&sums);
-	stacks__free(&stacks);
+	by_rows__free(&rows);
 	return err;
 }

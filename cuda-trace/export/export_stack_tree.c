@@ -319,11 +319,11 @@ static int add_all(const struct reading *reading, struct groups *groups)
 }
 
 /* Each export reads the tree; it is said once. */
-static void say_estimate(const struct stacks *stacks)
+static void say_estimate(const struct report_file *file, const struct stacks *stacks)
 {
 	static bool said;
 
-	if (stacks->period > 1 && !said)
+	if (stacks->period > 1 && !said && !file->marks_estimates)
 		fprintf(stderr,
 			"cuda-trace report: the host's stacks are of one in %u launches: times by "
 			"function are estimates, those of kernels are exact\n",
@@ -340,7 +340,7 @@ static int read_callstacks(struct reading *reading, const struct report_file *fi
 	if (reading->callstacks) {
 		reading->stacks->period = export_callstacks__period(reading->callstacks);
 		reading->stacks->nameless = export_callstacks__nameless(reading->callstacks);
-		say_estimate(reading->stacks);
+		say_estimate(file, reading->stacks);
 	}
 	if (!err && reading->callstacks && reading->by == REPORT_BY_LINE)
 		err = export_backward__find_calls(file, reading->callstacks);

@@ -163,7 +163,7 @@ void store__process_start(struct store *store, struct process *process)
 		.rank = process->rank,
 	};
 
-	process->data = own;
+	process->recorded = own;
 	if (!own)
 		return;
 	*own = (struct store_process){
@@ -178,7 +178,7 @@ void store__process_start(struct store *store, struct process *process)
 
 void store__stack(struct store *store, struct process *process, const struct event *event)
 {
-	struct store_process *own = process->data;
+	struct store_process *own = process->recorded;
 
 	if (store->full)
 		return;
@@ -304,7 +304,7 @@ static void put_record(struct store *store, const struct store_process *own, uin
 
 void store__record(struct store *store, struct process *process, const struct cuda_record *record)
 {
-	struct store_process *own = process->data;
+	struct store_process *own = process->recorded;
 
 	if (!own || store->error) {
 		store->refused++;
@@ -322,7 +322,7 @@ void store__collective(struct store *store, struct process *process,
 		       const struct event_collective *call)
 {
 	struct spool_collective record = {{SPOOL_COLLECTIVE, sizeof(record), 0}, *call};
-	struct store_process *own = process->data;
+	struct store_process *own = process->recorded;
 
 	if (!own || store->error)
 		store->refused++;
@@ -359,7 +359,7 @@ static void put_status(struct store *store, struct store_process *own)
 
 void store__process_end(struct store *store, struct process *process)
 {
-	struct store_process *own = process->data;
+	struct store_process *own = process->recorded;
 	uint64_t now = monotonic__ns();
 
 	if (!own)
@@ -379,7 +379,7 @@ void store__process_end(struct store *store, struct process *process)
 	}
 	free(own->names);
 	free(own);
-	process->data = NULL;
+	process->recorded = NULL;
 }
 
 static void sum_lost(const struct store *store, const struct session_lost_counts *lost,
@@ -481,7 +481,7 @@ int store__finish(struct store *store, const struct session_lost_counts *lost)
 	/* It reads the spool, which is deleted with what follows. */
 	snapshot__reap(&store->snapshot, true);
 	err = import__run(&options, NULL);
-	if (err)
+	if (err && !store->options.temporary)
 		fprintf(stderr,
 			"cuda-trace: the events are kept in %s; after fixing the cause, run: "
 			"cuda-trace report %s\n",
@@ -506,7 +506,7 @@ void store__close(struct store *store)
 		struct store_process *own = store->processes;
 
 		store->processes = own->next;
-		own->process->data = NULL;
+		own->process->recorded = NULL;
 		callstacks_process__free(own->callstacks);
 		free(own->names);
 		free(own);

@@ -23,6 +23,7 @@ struct store_options {
 	bool sampled;	     /* GPU times come of windows only */
 	bool compress;
 	bool progress;
+	bool temporary; /* the caller deletes it, whatever happens */
 };
 
 /* Errors are printed. */

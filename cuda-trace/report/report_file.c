@@ -293,7 +293,8 @@ int report_file__open(struct report_file *file, const char *path)
 	char *spool = NULL;
 	int err = -ENOMEM;
 
-	*file = (struct report_file){.path = path, .kept = calloc(1, sizeof(*file->kept))};
+	*file = (struct report_file){
+		.path = path, .command = "report", .kept = calloc(1, sizeof(*file->kept))};
 	if (!file->kept || asprintf(&spool, "%s.part", path) < 0)
 		return -ENOMEM;
 	if (kind == KIND_MISSING && kind_of(spool) == KIND_SPOOL) {

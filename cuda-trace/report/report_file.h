@@ -30,11 +30,13 @@ enum report_by {
 struct report_file {
 	sqlite3 *db;		   /* opened read-only; temporary tables may be made */
 	const char *path;	   /* as the user gave it */
+	const char *command;	   /* that messages begin with: "report" */
 	const char *symbols;	   /* folder with files of symbols, NULL = none */
 	const char *samples;	   /* samples of profile --device, NULL = none */
 	const char *const *advice; /* sentences for the page, up to a NULL; NULL = none */
 	bool runtime_names;	   /* the timeline has the runtime's names of launches */
 	enum report_by by;	   /* what stands for the host's functions */
+	bool marks_estimates;	   /* the caller marks them: no message is needed */
 	bool ours;		   /* written by cuda-trace */
 	char version[32];	   /* EXPORT_SCHEMA_VERSION, "" if none */
 	struct progress *progress;

@@ -250,8 +250,8 @@ static int read_all(const struct report_file *file, struct nodes *nodes)
 				read_call, nodes);
 	if (nodes->left_out)
 		fprintf(stderr,
-			"cuda-trace report: %llu rows of graph nodes are left out: it reads %u\n",
-			(unsigned long long)nodes->left_out, MAX_ROWS);
+			"cuda-trace %s: %llu rows of graph nodes are left out: it reads %u\n",
+			file->command, (unsigned long long)nodes->left_out, MAX_ROWS);
 	return err;
 }
 
@@ -293,9 +293,9 @@ static void say_updates(const struct report_file *file)
 			0);
 	if (updates > 0)
 		fprintf(stderr,
-			"cuda-trace report: %lld call%s of cuGraphExecUpdate: kernels of updated "
+			"cuda-trace %s: %lld call%s of cuGraphExecUpdate: kernels of updated "
 			"graphs have the stacks of the first capture\n",
-			(long long)updates, updates > 1 ? "s" : "");
+			file->command, (long long)updates, updates > 1 ? "s" : "");
 }
 
 /* A share of the time, not of the kernels: kernels of graphs are often the short ones. */
@@ -322,10 +322,10 @@ int graph_origins__say_missing(const struct report_file *file)
 	}
 	if (sqlite3_column_int64(statement, 0))
 		fprintf(stderr,
-			"cuda-trace report: %lld of %lld kernels (%.1f %% of the time) are of %lld "
+			"cuda-trace %s: %lld of %lld kernels (%.1f %% of the time) are of %lld "
 			"graphs whose creation was not recorded, because it was before tracing "
 			"began or without -g: they have the stack of the graph's launch, if any\n",
-			(long long)sqlite3_column_int64(statement, 0),
+			file->command, (long long)sqlite3_column_int64(statement, 0),
 			(long long)sqlite3_column_int64(statement, 2),
 			sqlite3_column_double(statement, 3),
 			(long long)sqlite3_column_int64(statement, 1));

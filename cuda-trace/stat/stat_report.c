@@ -306,6 +306,7 @@ void stat_report__text(FILE *file, const struct stat_report *report)
 {
 	static stat_section *const sections[] = {
 		put_kernels,
+		stat_sections__by,
 		stat_sections__copies,
 		stat_sections__memory,
 		stat_sections__unified,
@@ -352,6 +353,7 @@ void stat_report__json(FILE *file, const struct stat_report *report)
 {
 	static stat_section *const sections[] = {
 		put_kernels,
+		stat_sections__by,
 		stat_sections__copies,
 		stat_sections__memory,
 		stat_sections__syncs,

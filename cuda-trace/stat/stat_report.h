@@ -15,6 +15,7 @@
 
 struct energy_sums;
 struct idle_sums;
+struct stat_by;
 
 struct stat_report {
 	const struct stat_table *table; /* sorted */
@@ -33,6 +34,7 @@ struct stat_report {
 	const struct overhead_finding *overhead;   /* NULL = no --max-overhead */
 	bool idle_wanted;			   /* --idle */
 	const struct idle_sums *idle;		   /* NULL = not known */
+	const struct stat_by *by;		   /* NULL = no --by */
 	const struct energy_sums *energy;	   /* NULL = not known */
 	const char *no_energy;			   /* why; NULL = it is, or was not requested */
 	uint64_t failed_readings;		   /* of meters */

@@ -23,6 +23,8 @@ stat_section stat_sections__windows;
 stat_section stat_sections__time;
 /* Whose the busy time of GPUs was. */
 stat_section stat_sections__shares;
+/* Whose the kernels are. */
+stat_section stat_sections__by;
 /* Why the GPU was idle. */
 stat_section stat_sections__idle;
 /* Whose the energy was. */

@@ -73,6 +73,29 @@ line_of() {
 	assert_line --regexp '^120000 4 __init__.py:[0-9]+ Linear.forward$'
 }
 
+@test "report --by line (text that was executed) has it for the program's line, unless a package made it" {
+	requires bpf sim sqlite3 python3
+	cat >launches.py <<-END
+		import sys
+		sys.path.insert(0, "$TOP/tests/workloads/operators")
+		import train, triton
+		train.start()
+		triton.run(train.torch.native, 20000)
+		train.torch.native.operators_custom(10000)
+		train.check(train.cuda.cuCtxSynchronize())
+		print("expect launches=2 kernels=2", flush=True)
+		sys.stdin.read()
+	END
+	record_python -c "$(<launches.py)" "$WORKLOADS/liboperators.so"
+	run -0 rows line
+	assert_output "20000 1 <string>:5 <module>
+10000 1 <string>:6 <module>"
+	record_python "$PWD/launches.py" "$WORKLOADS/liboperators.so"
+	run -0 rows line
+	assert_output "20000 1 launches.py:5 <module>
+10000 1 launches.py:6 <module>"
+}
+
 @test "report --by line (backward passes whose call launched nothing, or with stacks of some launches) does not guess" {
 	requires bpf sim sqlite3 python3
 	record_step 2

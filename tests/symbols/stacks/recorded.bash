@@ -15,14 +15,27 @@ record_lingering() {
 		how=${*: -1}
 		set -- "${@:1:$#-2}"
 	fi
+	# shellcheck disable=SC2086 # several
+	lingering "$mark" r.db.part record ${RECORD_OPTIONS:--g} --call-graph "$how" -o r.db -- "$SIM" "$@" --linger
+}
+
+# spool_has MARK GLOB
+spool_has() {
+	# shellcheck disable=SC2086 # a pattern
+	grep -qaFs "$1" $2
+}
+
+# lingering MARK GLOB COMMAND ARGS...: runs the tool with a program that waits for the end of its input, which comes once
+# MARK is in the spool of that name.
+lingering() {
+	local mark=$1 spool=$2; shift 2
 	rm -f hold r.db*
 	mkfifo hold
 	exec 9<>hold
-	# shellcheck disable=SC2086 # several
-	setsid "$CUDA_TRACE" record ${RECORD_OPTIONS:--g} --call-graph "$how" -o r.db -- "$SIM" "$@" --linger <hold >rec.out 2>rec.err 9>&- 3>&- &
+	setsid "$CUDA_TRACE" "$@" <hold >rec.out 2>rec.err 9>&- 3>&- &
 	rec_PID=$!
 	echo $rec_PID >>started
-	wait_for 30 grep -qaF "$mark" r.db.part
+	wait_for 30 spool_has "$mark" "$spool"
 	wait_for 30 grep -q '^expect ' rec.out
 	exec 9>&-
 	: >hold
@@ -44,12 +57,21 @@ launches_below() {
 		CUDA_CALLCHAINS AS c JOIN StringIds AS s ON s.id = symbol WHERE value = '$2')"
 }
 
-# record_step STEPS: r.db of tests/workloads/operators/train.py, whose lines are in rec.out
-record_step() {
-	local python
+# find_python: an interpreter that stacks have functions of, in $python
+find_python() {
 	python=$(command -v /usr/bin/python3 || command -v python3)
 	"$python" -c 'import ctypes, sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' ||
 		skip "needs CPython 3.11, 3.12 or 3.13"
-	record_lingering /workloads/liboperators.so "$python" "$TOP/tests/workloads/operators/train.py" \
-		"$WORKLOADS/liboperators.so" "$1"
+}
+
+# record_python ARGS...: r.db of Python with these arguments, a program that loads liboperators.so
+record_python() {
+	local python
+	find_python
+	record_lingering /workloads/liboperators.so "$python" "$@"
+}
+
+# record_step STEPS: r.db of tests/workloads/operators/train.py, whose lines are in rec.out
+record_step() {
+	record_python "$TOP/tests/workloads/operators/train.py" "$WORKLOADS/liboperators.so" "$1"
 }
