@@ -171,3 +171,12 @@ fires() {
 	run -1 ct metrics -p 4000000
 	assert_output --partial 'there is no process 4000000'
 }
+
+@test "metrics --collectives (processes that call NCCL at random and launch little) keeps what is within the limits" {
+	local sources
+	mapfile -t sources < <(tool_sources collectives kernel_halves nccl_comms nccl_calls array_grow clock)
+	cc -std=gnu11 -D_GNU_SOURCE -fsanitize=address,undefined -fno-sanitize-recover=all -I"$TOP" -I"$B" -o unit \
+		"$TOP/tests/metrics/unit_comm_limits.c" "${sources[@]}"
+	run -0 ./unit
+	assert_output "$(printf '%s\n' 'waiting 0' 'left out: communicators ranks calls')"
+}
