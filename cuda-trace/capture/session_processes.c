@@ -429,7 +429,12 @@ int session_processes__handle_start(void *context, void *data, size_t size)
 	struct session *session = context;
 	const struct event_start *event = data;
 
-	if (handle_load(session, event) || !session->agents || session->finished)
+	if (handle_load(session, event) || session->finished)
+		return 0;
+	/* Best before it makes communicators: the process does not wait for us. */
+	if (event->kind == START_AGENT && session->nccl && passes_filter(session, event->pid))
+		nccl_probes__look(session->nccl, event->pid);
+	if (!session->agents)
 		return 0;
 	if (event->kind == START_WITHOUT_FIRST) {
 		process_links__lost_first(session->agents, event->pid);
@@ -437,6 +442,11 @@ int session_processes__handle_start(void *context, void *data, size_t size)
 	}
 	found_agent(session, event);
 	return 0;
+}
+
+int session__starts_fd(const struct session *session)
+{
+	return ring_buffer__epoll_fd(session->starts);
 }
 
 void session_processes__listen_to_first(struct session *session, const char *agent)

@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cuda-trace/base/array_grow.h"
+#include "cuda-trace/base/clock.h"
 #include "cuda-trace/capture/nccl_calls.h"
+#include "cuda-trace/collectives/kernel_halves.h"
 
 #define MAX_COMMS   1024
 #define MAX_THREADS 1024
 #define MAX_ISSUES  65536 /* of a thread, whose launches have not come yet */
-#define MAX_PENDING 65536
-#define BUCKETS	    1024
 
 /* What is launched for one communicator at one time: a call, or a group. */
 struct issue {
@@ -29,18 +29,11 @@ struct thread {
 	uint32_t first, count, capacity; /* those before `first` are done with */
 };
 
-/* One half of a launch and its kernel, by correlation id. */
-struct pending {
-	struct pending *next;
-	uint32_t correlation;
-	bool is_kernel;
-	uint64_t start, end;
-	struct nccl_comm_work work;
-};
+#define LEFT_OUT UINT32_MAX
 
 struct known_comm {
 	uint64_t address;
-	uint32_t comm, rank;
+	uint32_t comm, rank; /* LEFT_OUT: there was no place for it */
 };
 
 struct collectives {
@@ -52,8 +45,7 @@ struct collectives {
 	uint32_t known_count, known_capacity;
 	struct thread *threads;
 	uint32_t thread_count, thread_capacity;
-	struct pending *buckets[BUCKETS];
-	uint32_t pending_count;
+	struct kernel_halves halves;
 };
 
 struct collectives *collectives__new(struct nccl_comms *comms,
@@ -64,6 +56,7 @@ struct collectives *collectives__new(struct nccl_comms *comms,
 	if (!collectives)
 		return NULL;
 	collectives->comms = comms;
+	collectives->halves.comms = comms;
 	collectives->options = *options;
 	return collectives;
 }
@@ -84,19 +77,6 @@ static void drop_issue(struct collectives *collectives, const struct issue *issu
 	note_launched(collectives, issue, 0);
 }
 
-static void forget_pending(struct collectives *collectives)
-{
-	for (int i = 0; i < BUCKETS; i++)
-		while (collectives->buckets[i]) {
-			struct pending *pending = collectives->buckets[i];
-
-			collectives->buckets[i] = pending->next;
-			collectives->comms->unlaunched += !pending->is_kernel;
-			free(pending);
-		}
-	collectives->pending_count = 0;
-}
-
 void collectives__free(struct collectives *collectives)
 {
 	if (!collectives)
@@ -106,9 +86,10 @@ void collectives__free(struct collectives *collectives)
 
 		for (uint32_t k = thread->first; k < thread->count; k++)
 			drop_issue(collectives, &thread->issues[k]);
+		collectives->comms->waiting -= thread->capacity;
 		free(thread->issues);
 	}
-	forget_pending(collectives);
+	kernel_halves__forget(&collectives->halves);
 	free(collectives->threads);
 	free(collectives->known);
 	free(collectives);
@@ -124,6 +105,15 @@ static struct known_comm *find_comm(const struct collectives *collectives, uint6
 	return NULL;
 }
 
+/* Another one has its address now. */
+static void leave(struct collectives *collectives, const struct known_comm *known)
+{
+	const struct nccl_comm *comm = &collectives->comms->list[known->comm];
+
+	if (known->comm != LEFT_OUT && known->rank < comm->rank_count)
+		comm->ranks[known->rank].ended_ns = monotonic__ns();
+}
+
 static struct known_comm *add_comm(struct collectives *collectives, uint64_t address, int comm,
 				   int32_t rank)
 {
@@ -132,17 +122,17 @@ static struct known_comm *add_comm(struct collectives *collectives, uint64_t add
 						rank);
 	struct known_comm *known = find_comm(collectives, address);
 
-	if (index < 0)
-		return NULL;
 	if (!known) {
 		if (collectives->known_count == MAX_COMMS ||
 		    !array_grow__for_one(collectives->known, collectives->known_capacity,
 					 collectives->known_count))
 			return NULL;
 		known = &collectives->known[collectives->known_count++];
+	} else if (known->comm != (uint32_t)comm || known->rank != (uint32_t)index) {
+		leave(collectives, known);
 	}
-	*known = (struct known_comm){address, comm, index};
-	return known;
+	*known = (struct known_comm){address, index < 0 ? LEFT_OUT : (uint32_t)comm, index};
+	return index < 0 ? NULL : known;
 }
 
 static void note_made(struct collectives *collectives, const struct event_collective *call)
@@ -153,7 +143,7 @@ static void note_made(struct collectives *collectives, const struct event_collec
 		return;
 	add_comm(collectives, call->comm,
 		 nccl_comms__find(collectives->comms, call->id, call->size > 0 ? call->size : 0,
-				  parent ? (int32_t)parent->comm : -1),
+				  parent && parent->comm != LEFT_OUT ? (int32_t)parent->comm : -1),
 		 call->rank);
 }
 
@@ -165,18 +155,35 @@ static const struct known_comm *comm_of(struct collectives *collectives,
 	const struct known_comm *known = find_comm(collectives, call->comm);
 
 	if (known)
-		return known;
+		return known->comm == LEFT_OUT ? NULL : known;
 	return add_comm(collectives, call->comm, nccl_comms__find(collectives->comms, 0, 0, -1),
 			rank->known ? (int32_t)rank->rank : -1);
 }
 
 /* ---- calls ---- */
 
+static bool has_launched_all(const struct thread *thread)
+{
+	uint32_t i = thread->first;
+
+	while (i < thread->count && thread->issues[i].launched)
+		i++;
+	return i == thread->count;
+}
+
 static struct thread *thread_of(struct collectives *collectives, uint32_t tid)
 {
 	for (uint32_t i = 0; i < collectives->thread_count; i++)
 		if (collectives->threads[i].tid == tid)
 			return &collectives->threads[i];
+	/* One that waits for nothing may be gone. */
+	for (uint32_t i = 0; collectives->thread_count == MAX_THREADS && i < MAX_THREADS; i++)
+		if (has_launched_all(&collectives->threads[i])) {
+			collectives->threads[i].tid = tid;
+			collectives->threads[i].first = collectives->threads[i].count = 0;
+			collectives->threads[i].open = false;
+			return &collectives->threads[i];
+		}
 	if (collectives->thread_count >= MAX_THREADS ||
 	    !array_grow__for_one(collectives->threads, collectives->thread_capacity,
 				 collectives->thread_count))
@@ -186,15 +193,42 @@ static struct thread *thread_of(struct collectives *collectives, uint32_t tid)
 	return &collectives->threads[collectives->thread_count++];
 }
 
-/* Moves what waits to the front, once that is worth it. */
-static void prune_thread(struct thread *thread)
+/* Moves what waits to the front. */
+static void move_up(struct thread *thread)
 {
-	if (thread->first < 64 || thread->first < thread->count / 2)
-		return;
 	memmove(thread->issues, thread->issues + thread->first,
 		(thread->count - thread->first) * sizeof(*thread->issues));
 	thread->count -= thread->first;
 	thread->first = 0;
+}
+
+/* Once that is worth it. */
+static void prune_thread(struct thread *thread)
+{
+	if (thread->first >= 64 && thread->first >= thread->count / 2)
+		move_up(thread);
+}
+
+/* For one more issue: within the limit by forgetting the older half of this thread's. */
+static bool make_place(struct collectives *collectives, struct thread *thread)
+{
+	struct nccl_comms *comms = collectives->comms;
+	uint32_t before = thread->capacity;
+
+	if (thread->count < before)
+		return true;
+	if (comms->limits.waiting && comms->waiting + before >= comms->limits.waiting) {
+		if (!before)
+			return false;
+		for (; thread->first < before / 2 || !thread->first; thread->first++)
+			drop_issue(collectives, &thread->issues[thread->first]);
+		move_up(thread);
+		return true;
+	}
+	if (!array_grow__for_one(thread->issues, thread->capacity, thread->count))
+		return false;
+	comms->waiting += thread->capacity - before;
+	return true;
 }
 
 static struct issue *add_issue(struct collectives *collectives, struct thread *thread)
@@ -205,8 +239,10 @@ static struct issue *add_issue(struct collectives *collectives, struct thread *t
 		thread->first++;
 		prune_thread(thread);
 	}
-	if (!array_grow__for_one(thread->issues, thread->capacity, thread->count))
+	if (!make_place(collectives, thread)) {
+		collectives->comms->unlaunched++;
 		return NULL;
+	}
 	thread->issues[thread->count] = (struct issue){.number = ++collectives->issues};
 	return &thread->issues[thread->count++];
 }
@@ -355,64 +391,13 @@ static struct issue *issue_before(struct collectives *collectives, struct thread
 	return found;
 }
 
-static struct pending **pending_of(struct collectives *collectives, uint32_t correlation)
-{
-	struct pending **link = &collectives->buckets[correlation % BUCKETS];
-
-	while (*link && (*link)->correlation != correlation)
-		link = &(*link)->next;
-	return link;
-}
-
-static void put_pending(struct collectives *collectives, struct pending **link,
-			const struct pending *half)
-{
-	struct pending *pending;
-
-	if (collectives->pending_count >= MAX_PENDING) {
-		forget_pending(collectives);
-		link = pending_of(collectives, half->correlation);
-	}
-	pending = malloc(sizeof(*pending));
-	if (!pending)
-		return;
-	*pending = *half;
-	pending->next = *link;
-	*link = pending;
-	collectives->pending_count++;
-}
-
-static void drop_pending(struct collectives *collectives, struct pending **link)
-{
-	struct pending *pending = *link;
-
-	*link = pending->next;
-	free(pending);
-	collectives->pending_count--;
-}
-
-/* Waits for the other half, or ends its waiting. */
-static void put_half(struct collectives *collectives, struct pending **link,
-		     const struct pending *half)
-{
-	const struct pending *kernel = half->is_kernel ? half : *link;
-	const struct pending *call = half->is_kernel ? *link : half;
-
-	if (!*link) {
-		put_pending(collectives, link, half);
-		return;
-	}
-	if (kernel->is_kernel && !call->is_kernel)
-		nccl_comms__kernel(collectives->comms, &call->work, kernel->start, kernel->end);
-	drop_pending(collectives, link);
-}
-
 /* Records of a recording come by their times: calls before their kernel. */
 void collectives__recorded(struct collectives *collectives, const struct event_collective *call,
 			   uint32_t correlation)
 {
-	struct pending half = {.correlation = correlation}, **link;
+	struct kernel_half half = {.correlation = correlation};
 	const struct known_comm *comm;
+	struct nccl_comm_work *work;
 
 	if (!collectives || !call->function || call->function >= NCCL_FUNCTIONS)
 		return;
@@ -429,19 +414,16 @@ void collectives__recorded(struct collectives *collectives, const struct event_c
 		collectives->comms->unlaunched++;
 		return;
 	}
-	link = pending_of(collectives, correlation);
-	if (*link && !(*link)->is_kernel) {
-		add_to_work(&(*link)->work, comm, call);
-		return;
-	}
-	add_to_work(&half.work, comm, call);
-	put_half(collectives, link, &half);
+	work = kernel_halves__call(&collectives->halves, correlation);
+	add_to_work(work ? work : &half.work, comm, call);
+	if (!work)
+		kernel_halves__put(&collectives->halves, &half);
 }
 
 void collectives__launch(struct collectives *collectives, const struct cuda_launch *launch,
 			 const char *name)
 {
-	struct pending half = {.correlation = launch->head.correlation};
+	struct kernel_half half = {.correlation = launch->head.correlation};
 	/* A thread makes no call of NCCL while it launches. So what is before the end is before the
 	 * launch, even if the clocks of probes and of the agent differ by a microsecond. */
 	uint64_t end = launch->end > launch->start ? launch->end : launch->start;
@@ -460,15 +442,16 @@ void collectives__launch(struct collectives *collectives, const struct cuda_laun
 	half.work = issue->work;
 	if (collectives->options.launched)
 		return;
-	put_half(collectives, pending_of(collectives, half.correlation), &half);
+	kernel_halves__put(&collectives->halves, &half);
 }
 
 void collectives__kernel(struct collectives *collectives, const struct cuda_kernel *kernel,
 			 const char *name)
 {
-	const struct pending half = {
+	const struct kernel_half half = {
 		.correlation = kernel->head.correlation,
 		.is_kernel = true,
+		.device = kernel->device,
 		.start = kernel->start,
 		.end = kernel->end,
 	};
@@ -476,5 +459,5 @@ void collectives__kernel(struct collectives *collectives, const struct cuda_kern
 	if (!collectives || !collectives->expects_kernels || kernel->graph ||
 	    !collectives__is_nccl(name))
 		return;
-	put_half(collectives, pending_of(collectives, half.correlation), &half);
+	kernel_halves__put(&collectives->halves, &half);
 }

@@ -35,18 +35,90 @@ struct nccl_comm_meetings {
 	uint64_t durations[]; /* of each rank in each */
 };
 
+static uint32_t limit(uint32_t chosen, uint32_t most)
+{
+	return chosen && chosen < most ? chosen : most;
+}
+
+/* When the last of its ranks ended; 0 = one has not. A place that is free ended first of all. */
+static uint64_t end_of(const struct nccl_comm *comm)
+{
+	uint64_t end = 1;
+
+	for (uint32_t i = 0; i < comm->rank_count; i++) {
+		if (!comm->ranks[i].ended_ns)
+			return 0;
+		if (comm->ranks[i].ended_ns > end)
+			end = comm->ranks[i].ended_ns;
+	}
+	return end;
+}
+
+static void free_comm(struct nccl_comm *comm)
+{
+	for (uint32_t i = 0; i < comm->rank_count; i++)
+		free(comm->ranks[i].shown);
+	free(comm->ranks);
+	free(comm->meetings);
+	*comm = (struct nccl_comm){.parent = -1};
+}
+
+/* Nobody refers to it any more but its children, and calls whose launch has not come yet. */
+static void drop(struct nccl_comms *comms, uint32_t index)
+{
+	free_comm(&comms->list[index]);
+	for (uint32_t i = 0; i < comms->count; i++)
+		if (comms->list[i].parent == (int32_t)index)
+			comms->list[i].parent = -1;
+}
+
+/* A place of one that is gone: the longest, if there are too many. Below 0: there is none. */
+static int reuse(struct nccl_comms *comms)
+{
+	uint64_t earliest = comms->count >= limit(comms->limits.comms, MAX_COMMS) ? UINT64_MAX : 2;
+	int found = -1;
+
+	for (uint32_t i = 0; i < comms->count; i++) {
+		uint64_t end = end_of(&comms->list[i]);
+
+		if (!end || end >= earliest)
+			continue;
+		earliest = end;
+		found = i;
+	}
+	if (found >= 0)
+		drop(comms, found);
+	return found;
+}
+
 int nccl_comms__find(struct nccl_comms *comms, uint64_t id, uint32_t size, int32_t parent)
 {
+	int place;
+
 	for (uint32_t i = 0; id && i < comms->count; i++)
 		if (comms->list[i].id == id)
 			return i;
-	if (comms->count >= MAX_COMMS ||
-	    !array_grow__for_one(comms->list, comms->capacity, comms->count)) {
+	place = reuse(comms);
+	if (place < 0 && comms->count < limit(comms->limits.comms, MAX_COMMS) &&
+	    array_grow__for_one(comms->list, comms->capacity, comms->count))
+		place = comms->count++;
+	if (place < 0) {
 		comms->left_out++;
 		return -1;
 	}
-	comms->list[comms->count] = (struct nccl_comm){.id = id, .size = size, .parent = parent};
-	return comms->count++;
+	comms->list[place] = (struct nccl_comm){.id = id, .size = size, .parent = parent};
+	return place;
+}
+
+static bool has_space(struct nccl_comms *comms)
+{
+	uint32_t ranks = 0;
+
+	if (!comms->limits.ranks)
+		return true;
+	for (uint32_t i = 0; i < comms->count; i++)
+		ranks += comms->list[i].rank_count;
+	return ranks < comms->limits.ranks;
 }
 
 int nccl_comms__rank(struct nccl_comms *comms, uint32_t comm, uint32_t pid, int32_t rank)
@@ -54,11 +126,15 @@ int nccl_comms__rank(struct nccl_comms *comms, uint32_t comm, uint32_t pid, int3
 	struct nccl_comm *of = &comms->list[comm];
 
 	for (uint32_t i = 0; i < of->rank_count; i++)
-		if (of->ranks[i].pid == pid && of->ranks[i].rank == rank)
+		if (of->ranks[i].pid == pid && of->ranks[i].rank == rank) {
+			of->ranks[i].ended_ns = 0;
 			return i;
-	if (of->rank_count >= MAX_RANKS ||
-	    !array_grow__for_one(of->ranks, of->rank_capacity, of->rank_count))
+		}
+	if (of->rank_count >= MAX_RANKS || !has_space(comms) ||
+	    !array_grow__for_one(of->ranks, of->rank_capacity, of->rank_count)) {
+		comms->ranks_left_out++;
 		return -1;
+	}
 	of->ranks[of->rank_count] = (struct nccl_comm_rank){.pid = pid, .rank = rank};
 	return of->rank_count++;
 }
@@ -79,21 +155,24 @@ static void find_size(const struct nccl_comms *comms, struct nccl_comm *comm)
 static struct nccl_comm_meetings *meetings_of(const struct nccl_comms *comms,
 					      struct nccl_comm *comm)
 {
-	uint32_t compared = 0;
+	uint32_t size = comm->rank_count, compared = 0;
 
-	if (comm->meetings)
-		return comm->meetings->size == comm->rank_count ? comm->meetings : NULL;
+	if (comm->meetings && comm->meetings->size == size)
+		return comm->meetings;
+	if (comm->meetings && !comms->partial)
+		return NULL;
+	free(comm->meetings);
+	comm->meetings = NULL;
 	find_size(comms, comm);
-	if (!comm->id || !is_complete(comm) || comm->size < 2 || comm->size > MAX_MET)
+	if (!comm->id || !(comms->partial || is_complete(comm)) || size < 2 || size > MAX_MET)
 		return NULL;
 	for (uint32_t i = 0; i < comms->count; i++)
-		compared += comms->list[i].meetings ? comms->list[i].size : 0;
-	if (compared + comm->size > MAX_COMPARED)
+		compared += comms->list[i].meetings ? comms->list[i].meetings->size : 0;
+	if (compared + size > limit(comms->limits.compared, MAX_COMPARED))
 		return NULL;
-	comm->meetings =
-		calloc(1, sizeof(*comm->meetings) + sizeof(uint64_t) * MEETINGS * comm->size);
+	comm->meetings = calloc(1, sizeof(*comm->meetings) + sizeof(uint64_t) * MEETINGS * size);
 	if (comm->meetings)
-		comm->meetings->size = comm->size;
+		comm->meetings->size = size;
 	return comm->meetings;
 }
 
@@ -114,34 +193,54 @@ static double share_of(const struct nccl_comm_work *work, uint32_t part)
 	return bytes ? (double)work->parts[part].bytes / bytes : 1.0 / work->part_count;
 }
 
-static void conclude(struct nccl_comm *comm, const struct nccl_comm_work *work,
-		     const struct meeting *meeting)
+static void note_skew(struct nccl_comm *comm, uint64_t ns)
 {
-	const struct nccl_comm_meetings *meetings = comm->meetings;
-	const uint64_t *durations =
-		&meetings->durations[(meeting - meetings->list) * (size_t)meetings->size];
-	uint64_t waited = meeting->sum - meeting->shortest * comm->size;
-	struct nccl_comm_rank *last = &comm->ranks[meeting->last];
+	uint32_t bucket = ns > 1 ? 64 - __builtin_clzll(ns - 1) : 0;
+
+	comm->skew_ns += ns;
+	comm->skews[bucket < NCCL_COMM_SKEWS ? bucket : NCCL_COMM_SKEWS - 1]++;
+}
+
+static void note_last(struct nccl_comm_rank *last, uint64_t waited)
+{
 	int level = 0;
 
-	comm->met++;
-	for (uint32_t i = 0; i < work->part_count; i++) {
-		struct nccl_comm_sums *sums = &comm->sums[work->parts[i].function];
-
-		sums->met += (uint64_t)work->parts[i].calls * comm->size;
-		sums->met_bytes += work->parts[i].bytes * comm->size;
-		sums->transfer_ns += share_of(work, i) * meeting->shortest * comm->size;
-		sums->wait_ns += share_of(work, i) * waited;
-	}
-	for (uint32_t i = 0; i < comm->size; i++)
-		comm->ranks[i].wait_ns += durations[i] - meeting->shortest;
-	waited /= comm->size - 1;
 	if (waited < NCCL_COMM_LATE_NS)
 		return;
 	while (level + 1 < NCCL_COMM_LEVELS && waited >> (level + 1) >= NCCL_COMM_LATE_NS)
 		level++;
 	last->late[level]++;
 	last->late_ns[level] += waited;
+	last->last++;
+	last->last_ns += waited;
+}
+
+static void conclude(struct nccl_comm *comm, const struct nccl_comm_work *work,
+		     const struct meeting *meeting)
+{
+	const struct nccl_comm_meetings *meetings = comm->meetings;
+	const uint64_t *durations =
+		&meetings->durations[(meeting - meetings->list) * (size_t)meetings->size];
+	uint64_t waited = meeting->sum - meeting->shortest * meetings->size, skew = 0;
+
+	comm->met++;
+	for (uint32_t i = 0; i < work->part_count; i++) {
+		struct nccl_comm_sums *sums = &comm->sums[work->parts[i].function];
+
+		sums->met += (uint64_t)work->parts[i].calls * meetings->size;
+		sums->met_bytes += work->parts[i].bytes * meetings->size;
+		sums->transfer_ns += share_of(work, i) * meeting->shortest * meetings->size;
+		sums->wait_ns += share_of(work, i) * waited;
+	}
+	for (uint32_t i = 0; i < meetings->size; i++) {
+		uint64_t wait = durations[i] - meeting->shortest;
+
+		comm->ranks[i].wait_ns += wait;
+		comm->ranks[i].compared++;
+		skew = wait > skew ? wait : skew;
+	}
+	note_skew(comm, skew);
+	note_last(&comm->ranks[meeting->last], waited / (meetings->size - 1));
 }
 
 /* Each rank counts once: what a group launches beyond its first kernel waits for nobody. */
@@ -174,17 +273,40 @@ static void meet(struct nccl_comms *comms, const struct nccl_comm_work *work, ui
 	meeting->number = 0;
 }
 
+/* Nobody leaves before all have come: of a broadcast or a reduction, the root or the others may. */
+static bool all_wait(const struct nccl_comm_work *work)
+{
+	for (uint32_t i = 0; i < work->part_count; i++)
+		switch (work->parts[i].function) {
+		case NCCL_ALL_REDUCE:
+		case NCCL_ALL_GATHER:
+		case NCCL_REDUCE_SCATTER:
+		case NCCL_ALL_TO_ALL:
+			break;
+		default:
+			return false;
+		}
+	return work->part_count;
+}
+
 void nccl_comms__kernel(struct nccl_comms *comms, const struct nccl_comm_work *work, uint64_t start,
 			uint64_t end)
 {
 	struct nccl_comm *comm = &comms->list[work->comm];
 	uint64_t ns = end > start ? end - start : 0;
 
+	/* The communicator was dropped meanwhile. */
+	if (work->rank >= comm->rank_count)
+		return;
 	if (!comm->first_ns || start < comm->first_ns)
 		comm->first_ns = start;
 	if (end > comm->last_ns)
 		comm->last_ns = end;
 	comm->ranks[work->rank].gpu_ns += ns;
+	if (all_wait(work)) {
+		comm->ranks[work->rank].kernels++;
+		comm->ranks[work->rank].kernels_ns += ns;
+	}
 	for (uint32_t i = 0; i < work->part_count; i++) {
 		struct nccl_comm_sums *sums = &comm->sums[work->parts[i].function];
 
@@ -217,21 +339,64 @@ static void find_late(const struct nccl_comm *comm, int level, struct nccl_comm_
 		late->rank = NULL;
 }
 
-enum nccl_comm_verdict nccl_comms__verdict(const struct nccl_comm *comm,
-					   struct nccl_comm_late *late)
+static enum nccl_comm_verdict verdict_of(const struct nccl_comm *comm, bool all,
+					 struct nccl_comm_late *late)
 {
 	late->rank = NULL;
 	if (!comm->id)
 		return NCCL_COMM_UNKNOWN;
 	if (!comm->last_ns)
 		return NCCL_COMM_UNTIMED;
-	if (!is_complete(comm))
+	if (all ? !is_complete(comm) : comm->rank_count < 2)
 		return NCCL_COMM_RANKS_MISSING;
 	if (comm->met < LEAST_LATE)
 		return NCCL_COMM_TOO_FEW;
 	for (int level = 0; level < NCCL_COMM_LEVELS && !late->rank; level++)
 		find_late(comm, level, late);
 	return late->rank ? NCCL_COMM_LATE : NCCL_COMM_BALANCED;
+}
+
+enum nccl_comm_verdict nccl_comms__verdict(const struct nccl_comm *comm,
+					   struct nccl_comm_late *late)
+{
+	return verdict_of(comm, true, late);
+}
+
+enum nccl_comm_verdict nccl_comms__verdict_here(const struct nccl_comm *comm,
+						struct nccl_comm_late *late)
+{
+	return verdict_of(comm, false, late);
+}
+
+void nccl_comms__forget_late(struct nccl_comm *comm)
+{
+	for (uint32_t i = 0; i < comm->rank_count; i++) {
+		memset(comm->ranks[i].late, 0, sizeof(comm->ranks[i].late));
+		memset(comm->ranks[i].late_ns, 0, sizeof(comm->ranks[i].late_ns));
+	}
+	comm->met = 0;
+	comm->first_ns = comm->last_ns = 0;
+}
+
+void nccl_comms__end(struct nccl_comms *comms, uint32_t pid, uint64_t now_ns)
+{
+	for (uint32_t i = 0; i < comms->count; i++)
+		for (uint32_t k = 0; k < comms->list[i].rank_count; k++) {
+			struct nccl_comm_rank *rank = &comms->list[i].ranks[k];
+
+			if (rank->pid == pid && !rank->ended_ns)
+				rank->ended_ns = now_ns;
+		}
+}
+
+void nccl_comms__expire(struct nccl_comms *comms, uint64_t before_ns)
+{
+	for (uint32_t i = 0; i < comms->count; i++) {
+		uint64_t end = end_of(&comms->list[i]);
+
+		if (end && end < before_ns)
+			drop(comms, i);
+	}
 }
 
 /* How many times the bytes of a call all ranks' data is, and what share of that crosses the bus: as
@@ -260,10 +425,8 @@ double nccl_comms__bus_bandwidth(const struct nccl_comm *comm, uint32_t function
 
 void nccl_comms__free(struct nccl_comms *comms)
 {
-	for (uint32_t i = 0; i < comms->count; i++) {
-		free(comms->list[i].ranks);
-		free(comms->list[i].meetings);
-	}
+	for (uint32_t i = 0; i < comms->count; i++)
+		free_comm(&comms->list[i]);
 	free(comms->list);
 	*comms = (struct nccl_comms){};
 }

@@ -33,7 +33,17 @@ struct nccl_comm_rank {
 	uint32_t late[NCCL_COMM_LEVELS];
 	uint64_t late_ns[NCCL_COMM_LEVELS];
 	uint64_t next; /* number of the first collective that no kernel has come of yet */
+	/* Not of the verdict's window, as `late` and `late_ns` are, but of all time: */
+	uint64_t kernels, kernels_ns; /* of operations that all ranks end at the same time */
+	uint64_t compared, last, last_ns;
+	uint32_t device;   /* of its latest kernel: CUDA ordinal in the process */
+	uint64_t ended_ns; /* its process, or its use of the communicator, has ended; 0 = no */
+	char *shown;	   /* the caller's, freed with it */
+	double shown_since;
 };
+
+/* Bucket b counts what is in (2^(b-1), 2^b] ns, the last one all that is longer. */
+#define NCCL_COMM_SKEWS 38
 
 struct nccl_comm_meetings;
 
@@ -48,6 +58,11 @@ struct nccl_comm {
 	uint64_t unmet; /* that some rank's kernel is missing of, as far as that is known */
 	uint64_t first_ns, last_ns; /* when the first kernel began and the last one ended */
 	struct nccl_comm_meetings *meetings;
+	/* From the first rank to the last, of all collectives that were compared: */
+	uint64_t skews[NCCL_COMM_SKEWS], skew_ns;
+	/* comm_windows.c: when the window began, and the rank that was late in the one before. */
+	uint64_t window_ns;
+	int32_t late_before; /* index + 1; 0 = none */
 };
 
 /* A kernel and what it does: calls of one rank on one communicator, one group. */
@@ -65,10 +80,22 @@ struct nccl_comm_work {
 	struct nccl_comm_part parts[NCCL_COMM_PARTS];
 };
 
+/* 0 = the usual one, or none. */
+struct nccl_comm_limits {
+	uint32_t comms;
+	uint32_t ranks;	   /* of all communicators */
+	uint32_t compared; /* ranks of all communicators that are compared */
+	uint32_t waiting;  /* calls and kernels without their other half */
+};
+
 struct nccl_comms {
 	struct nccl_comm *list;
 	uint32_t count, capacity;
-	uint64_t left_out;   /* communicators beyond the limit: their calls are not shown */
+	struct nccl_comm_limits limits;
+	bool partial;	   /* compare ranks of this host also where others run elsewhere */
+	uint32_t waiting;  /* counted by collectives.c */
+	uint64_t left_out; /* communicators beyond the limit: their calls are not shown */
+	uint64_t ranks_left_out;
 	uint64_t unlaunched; /* calls without a kernel: captured into a graph, launched by another
 				thread, or the launch was lost */
 };
@@ -89,6 +116,13 @@ int nccl_comms__find(struct nccl_comms *comms, uint64_t id, uint32_t size, int32
 int nccl_comms__rank(struct nccl_comms *comms, uint32_t comm, uint32_t pid, int32_t rank);
 void nccl_comms__kernel(struct nccl_comms *comms, const struct nccl_comm_work *work, uint64_t start,
 			uint64_t end);
+/* For a tool that runs for weeks. All ranks of a process have ended. */
+void nccl_comms__end(struct nccl_comms *comms, uint32_t pid, uint64_t now_ns);
+/* Drops communicators whose ranks have all ended before then: their places are used again. */
+void nccl_comms__expire(struct nccl_comms *comms, uint64_t before_ns);
+/* Verdicts are of what comes from now on. */
+void nccl_comms__forget_late(struct nccl_comm *comm);
+
 struct nccl_comm_late {
 	const struct nccl_comm_rank *rank; /* NULL = none is late */
 	uint64_t count, ns;		   /* collectives, and the sum */
@@ -96,6 +130,9 @@ struct nccl_comm_late {
 
 enum nccl_comm_verdict nccl_comms__verdict(const struct nccl_comm *comm,
 					   struct nccl_comm_late *late);
+/* The same where not all ranks have to be seen. */
+enum nccl_comm_verdict nccl_comms__verdict_here(const struct nccl_comm *comm,
+						struct nccl_comm_late *late);
 /* Bytes per second as nccl-tests calls it "busbw"; 0 = unknown. */
 double nccl_comms__bus_bandwidth(const struct nccl_comm *comm, uint32_t function);
 void nccl_comms__free(struct nccl_comms *comms);

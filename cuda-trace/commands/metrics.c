@@ -47,7 +47,8 @@ struct metrics_options {
 	const char *sample, *max_overhead;
 	const char *counters;
 	uint64_t duration;
-	bool idle;
+	bool idle, collectives;
+	uint32_t pid;
 	bool attach, no_attach;
 	bool verbose;
 };
@@ -66,6 +67,7 @@ static const struct option_row rows[] = {
 	{OPTION_TIME, 0, "interval", "TIME", "how often FILE is written (default 15s)",
 	 AT(interval)},
 	{OPTION_HEADING, 0, NULL, NULL, "Which processes", 0},
+	{OPTION_PID, 'p', "pid", "PID", "only this process and its descendants", AT(pid)},
 	{OPTION_FLAG, 0, "attach", NULL,
 	 "load the injection library into all running CUDA\nprograms (otherwise only those that "
 	 "have "
@@ -91,6 +93,9 @@ static const struct option_row rows[] = {
 	{OPTION_VALUES, 0, NULL, NULL, "device,compute,memory,links", 0},
 	{OPTION_FLAG, 0, "idle", NULL,
 	 "why GPUs were idle, by cause, from scheduler events\nand CUDA calls", AT(idle)},
+	{OPTION_FLAG, 0, "collectives", NULL,
+	 "NCCL's collectives by communicator and rank: which\nrank is late, also across hosts",
+	 AT(collectives)},
 	{OPTION_FLAG, 0, "by-pid", NULL, "one label set per process, with its pid", AT(by_pid)},
 	{OPTION_COUNT, 0, "by-kernel", "N",
 	 "GPU time by kernel: the N that take most time, the\nrest as \"other\"", AT(by_kernel)},
@@ -116,7 +121,7 @@ static const struct option_usage usage = {
 		    "  cuda-trace metrics --textfile /var/lib/prometheus/node-exporter/cuda.prom\n"
 		    "  cuda-trace metrics --textfile - -d 10s\n"
 		    "  cuda-trace metrics --counters device\n"
-		    "  cuda-trace metrics --idle\n",
+		    "  cuda-trace metrics --idle --collectives\n",
 };
 
 static volatile sig_atomic_t stopped;
@@ -181,7 +186,6 @@ static int run(struct outlets *outlets)
 
 	while (!stopped && !err &&
 	       !(options->duration && monotonic__ns() - began >= options->duration)) {
-		const struct timespec pause = {0, LOOK_MS * 1000000};
 		uint64_t now = monotonic__ns();
 
 		device_metrics__poll(outlets->counters);
@@ -196,7 +200,7 @@ static int run(struct outlets *outlets)
 			err = textfile__write(outlets->exporter, options->textfile);
 			next_file = now + options->interval;
 		}
-		nanosleep(&pause, NULL);
+		exporter__wait(outlets->exporter, LOOK_MS);
 	}
 	if (!err && options->textfile)
 		err = textfile__write(outlets->exporter, options->textfile);
@@ -270,13 +274,23 @@ int cmd_metrics(int argc, char **argv)
 	if (options.idle && sample.on_ms)
 		return options__misuse(&usage, "--idle needs all kernels: not with --sample or "
 					       "--max-overhead");
+	if (options.collectives && sample.on_ms)
+		return options__misuse(&usage, "--collectives needs all kernels: not with --sample "
+					       "or --max-overhead");
+	if (options.pid && kill(options.pid, 0) && errno == ESRCH) {
+		fprintf(stderr, "cuda-trace metrics: there is no process %u\n", options.pid);
+		return EXIT_TROUBLE;
+	}
 	exporter.live.idle = options.idle;
+	exporter.live.collectives = options.collectives;
+	exporter.live.session.pid = options.pid;
 	live__sample(&exporter.live, &sample);
 	exporter.live.command = "metrics";
 	exporter.live.session.verbose = options.verbose;
-	exporter.live.session.attach = options.attach	   ? SESSION_ATTACH_ALL
-				       : options.no_attach ? SESSION_ATTACH_NONE
-							   : SESSION_ATTACH_PREPARED;
+	/* Whoever names a process means that. */
+	exporter.live.session.attach = options.no_attach	       ? SESSION_ATTACH_NONE
+				       : options.attach || options.pid ? SESSION_ATTACH_ALL
+								       : SESSION_ATTACH_PREPARED;
 	exporter.by_pid = options.by_pid;
 	exporter.by_kernel = options.by_kernel;
 	exporter.label_sets = options.label_sets;

@@ -12,15 +12,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include "cuda-trace/live/live_idle.h"
 #include "cuda-trace/live/live_missed.h"
 #include "cuda-trace/live/live_origin.h"
 #include "cuda-trace/live/live_processes.h"
+#include "cuda-trace/live/live_records.h"
 #include "cuda-trace/live/live_shares.h"
 
 #define SWEEP_SECONDS 30 /* between looks for processes whose end was not reported */
 
 struct live {
+	struct live_records records; /* first: some of the sink's functions take it */
 	struct session *session;
 	struct aggregate *aggregate;
 	struct live_sink sink;
@@ -36,7 +37,6 @@ struct live {
 	struct session_options options; /* of these: the requested cycle */
 	struct live_pace pace;
 	struct live_origin origins[LIVE_ORIGINS];
-	struct idle *idle;	      /* NULL = not wanted */
 	const struct process *ending; /* whose end is being handled: it has its names still */
 };
 
@@ -64,7 +64,7 @@ static void process_starts(void *context, struct process *traced)
 	struct live *live = context;
 
 	traced->data = live_origin__of(live->origins, traced);
-	idle__start(live->idle, traced);
+	live_records__start(&live->records, traced);
 }
 
 /* Of calls that have failed since: their names are at stake. */
@@ -76,6 +76,12 @@ static bool has_failures(struct live *live)
 	aggregate__state(live->aggregate, &state);
 	live->failures = state.counters.failures;
 	return live->failures != before;
+}
+
+static void free_origin(void *context, struct process *traced)
+{
+	free(traced->data);
+	traced->data = NULL;
 }
 
 /* With the end its names go: what it did since the last collect must be handed out before. */
@@ -92,19 +98,13 @@ static void process_ends(void *context, struct process *traced)
 		live__collect(live);
 		live->ending = NULL;
 	}
-	free(traced->data);
-	traced->data = NULL;
-	idle__end(live->idle, traced);
+	free_origin(NULL, traced);
+	live_records__end(&live->records, traced);
 	process = find(live, traced->pid, traced->instance);
 	if (!process)
 		return;
 	process->traced = NULL;
 	process->ended = true;
-}
-
-static void on_record(void *context, struct process *process, const struct cuda_record *record)
-{
-	idle__record(((struct live *)context)->idle, process, record);
 }
 
 static void link_process(void *context, struct process *traced)
@@ -290,7 +290,8 @@ struct live *live__open(const struct live_options *options, const struct live_si
 	const struct sink session_sink = {
 		.context = live,
 		.process_start = process_starts,
-		.record = on_record,
+		.record = live_records__record,
+		.collective = live_records__collective,
 		.process_end = process_ends,
 		.ends_last = true,
 	};
@@ -313,7 +314,7 @@ struct live *live__open(const struct live_options *options, const struct live_si
 	session.watches = true;
 	session.source = SESSION_AGENTS; /* the driver source feeds the aggregate program */
 	session.ring_mib = options->by_name ? 4 : 1; /* names come in bursts */
-	if (options->idle && !live_idle__open(&live->idle, &session))
+	if (!live_records__open(&live->records, options, &session))
 		goto failed;
 	live->sources = live_processes__new(&options->session);
 	live->session = session__open(&session, &session_sink);
@@ -324,7 +325,7 @@ struct live *live__open(const struct live_options *options, const struct live_si
 	err = session__attach(live->session);
 	if (err && err != -ENOENT)
 		goto failed;
-	live_idle__attach(live->idle, live->session);
+	live_idle__attach(live->records.idle, live->session);
 	if (live->sink.process_start)
 		live->sink.process_start(live->sink.context, &live->rest);
 	return live;
@@ -340,13 +341,23 @@ int live__poll(struct live *live, int timeout_ms)
 	live_sample__tick(&live->pace, live->aggregate, live->session, &live->options);
 	live_shares__tick(live->shares, live->slots);
 	err = session__poll(live->session, timeout_ms);
-	idle__follow(live->idle);
+	live_records__follow(&live->records);
 	return err;
+}
+
+int live__starts_fd(const struct live *live)
+{
+	return live->records.collectives ? session__starts_fd(live->session) : -1;
 }
 
 struct idle *live__idle(const struct live *live)
 {
-	return live->idle;
+	return live->records.idle;
+}
+
+struct nccl_comms *live__collectives(const struct live *live)
+{
+	return live_collectives__comms(live->records.collectives);
 }
 
 bool live__overhead(const struct live *live, struct overhead_finding *finding)
@@ -473,12 +484,6 @@ int live__add_pid(struct live *live, uint32_t pid)
 	return session__add_pid(live->session, pid);
 }
 
-static void free_origin(void *context, struct process *traced)
-{
-	free(traced->data);
-	traced->data = NULL;
-}
-
 static void tell_end(void *context, struct live_process *process)
 {
 	struct live *live = context;
@@ -498,8 +503,8 @@ void live__close(struct live *live)
 		live__each_process(live, tell_end, live);
 	live_shares__free(live->shares);
 	aggregate__close(live->aggregate);
-	idle__free(live->idle);
 	session__close(live->session);
+	live_records__free(&live->records);
 	live_processes__free(live->sources);
 	overhead_limit__free(live->pace.overhead);
 	for (uint32_t slot = 1; slot < AGGREGATE_PROCESSES; slot++) {

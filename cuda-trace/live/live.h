@@ -21,6 +21,7 @@
 
 struct idle;
 struct live;
+struct nccl_comms;
 
 #define LIVE_NO_DEVICE 0xffffffffu /* the context is known, its device is not */
 
@@ -66,11 +67,13 @@ struct live_sink {
 struct live_options {
 	struct session_options session; /* .groups: what is summed */
 	bool by_name;
-	struct sample sample; /* the argument of live__sample() */
-	const char *command;  /* in messages */
-	bool idle;	      /* live__idle() */
-	bool shares;	      /* of GPUs: not with a sample */
-	bool by_device;	      /* sums wait for their device: see live_pending.h */
+	struct sample sample;	   /* the argument of live__sample() */
+	const char *command;	   /* in messages */
+	bool idle;		   /* live__idle() */
+	bool collectives;	   /* live__collectives() */
+	uint32_t collective_ranks; /* at most so many of all communicators */
+	bool shares;		   /* of GPUs: not with a sample */
+	bool by_device;		   /* sums wait for their device: see live_pending.h */
 };
 
 /* Puts --sample and --max-overhead into options whose groups are chosen already. */
@@ -135,6 +138,9 @@ struct live_state {
 struct live *live__open(const struct live_options *options, const struct live_sink *sink);
 /* Handles names, states and ends that have arrived; waits at most timeout_ms. 0, or -EINTR. */
 int live__poll(struct live *live, int timeout_ms);
+/* Readable when live__poll() should not wait: a process starts, and what it makes before we look at
+ * it cannot be compared. Below 0: nothing is. */
+int live__starts_fd(const struct live *live);
 /* 0, or -EAGAIN: nothing was delivered this time. */
 int live__collect(struct live *live);
 void live__state(struct live *live, struct live_state *state);
@@ -146,6 +152,8 @@ const char *live__known_name(const struct live_process *process, uint32_t id);
 const char *live__name(const struct live_process *process, uint32_t id, char buffer[32]);
 /* Why GPUs were idle, followed by live__poll(); NULL = it is not wanted. */
 struct idle *live__idle(const struct live *live);
+/* NCCL's communicators, followed by live__poll(); NULL = they are not wanted. */
+struct nccl_comms *live__collectives(const struct live *live);
 /* False: there is no --max-overhead. */
 bool live__overhead(const struct live *live, struct overhead_finding *finding);
 /* The current window, in ms; 0 = GPU records come all the time. */

@@ -6,6 +6,7 @@
 #include "cuda-trace/metrics/metrics_exporter.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@
 #include "cuda-trace/live/live_sample.h"
 #include "cuda-trace/base/text.h"
 #include "cuda-trace/live/live_gpus.h"
+#include "cuda-trace/metrics/metrics_collectives.h"
 
 #define COLLECT_SECONDS 5
 
@@ -116,10 +118,27 @@ static void on_share_end(void *context, void *whose)
 	series__release(whose);
 }
 
+/* Of a communicator the rank is another one. */
+static void name_ranks(void *context, struct live_process *process)
+{
+	const struct exporter *exporter = context;
+	const struct holder *holder = process->data;
+	struct series_labels labels;
+
+	if (!exporter->view.comms || !holder || process->key.source != EVENT_SOURCE_AGENT)
+		return;
+	labels = holder->labels;
+	labels.origin = process->origin;
+	labels.device = LIVE_NO_DEVICE;
+	labels.rank = -1;
+	metrics_collectives__name(exporter->view.comms, process->key.pid, &labels);
+}
+
 static void on_end(void *context, struct live_process *process)
 {
 	struct holder *holder = process->data;
 
+	name_ranks(context, process);
 	if (holder)
 		release_series(holder);
 	free(holder);
@@ -218,6 +237,7 @@ struct exporter *exporter__open(const struct exporter_options *options)
 	exporter->options = *options;
 	exporter->options.live.by_name = options->by_kernel != 0;
 	exporter->options.live.by_device = true;
+	exporter->options.live.collective_ranks = options->label_sets;
 	exporter->options.live.shares = !options->live.session.sample_on_ms;
 	exporter->view.started = now_unix(CLOCK_REALTIME);
 	exporter->view.label_sets = options->label_sets;
@@ -232,6 +252,7 @@ struct exporter *exporter__open(const struct exporter_options *options)
 		exporter->live = live__open(&exporter->options.live, &sink);
 	if (exporter->live) {
 		exporter->view.idle = live__idle(exporter->live);
+		exporter->view.comms = live__collectives(exporter->live);
 		return exporter;
 	}
 	exporter__close(exporter);
@@ -268,6 +289,7 @@ static void collect(struct exporter *exporter)
 	if (exporter->view.kernels)
 		kernels__rank(exporter->view.kernels);
 	series_table__expire(exporter->view.series, exporter->options.forget_seconds);
+	metrics_collectives__expire(exporter->view.comms, exporter->options.forget_seconds);
 	series_table__each(exporter->view.series, forget_live_bytes, NULL);
 	live__each_process(exporter->live, add_live_bytes, NULL);
 	exporter->view.collect_seconds = now_unix(CLOCK_MONOTONIC) - began;
@@ -283,6 +305,13 @@ int exporter__poll(struct exporter *exporter)
 		collect(exporter);
 	pthread_mutex_unlock(&exporter->lock);
 	return err == -EINTR ? 0 : err;
+}
+
+void exporter__wait(const struct exporter *exporter, int timeout_ms)
+{
+	struct pollfd starts = {live__starts_fd(exporter->live), POLLIN, 0};
+
+	poll(&starts, 1, timeout_ms);
 }
 
 int exporter__scrape(struct exporter *exporter, enum exporter_form form, char **text, size_t *size)
@@ -302,6 +331,7 @@ int exporter__scrape(struct exporter *exporter, enum exporter_form form, char **
 	exporter->view.scrapes++;
 	exporter->view.embedded = form == EXPORTER_TEXTFILE;
 	live__state(exporter->live, &exporter->view.state);
+	live__each_process(exporter->live, name_ranks, exporter);
 	families__write(&exposition, &exporter->view);
 	pthread_mutex_unlock(&exporter->lock);
 	exposition__end(&exposition);

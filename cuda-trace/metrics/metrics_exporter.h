@@ -15,7 +15,7 @@
 #include "cuda-trace/metrics/metrics_text.h"
 
 struct exporter_options {
-	struct live_options live;
+	struct live_options live; /* .collective_ranks: as label_sets */
 	bool by_pid;
 	unsigned int by_kernel; /* 0 = no kernel names */
 	unsigned int label_sets;
@@ -33,6 +33,7 @@ struct exporter_view {
 	struct exporter_devices *devices;
 	struct device_metrics *counters; /* NULL unless --counters */
 	struct idle *idle;		 /* NULL unless --idle */
+	struct nccl_comms *comms;	 /* NULL unless --collectives */
 	struct live_state state;
 	unsigned int label_sets;
 	uint32_t sample_on_ms, sample_every_ms; /* 0 = GPU records come all the time */
@@ -48,6 +49,8 @@ struct exporter_view {
 struct exporter *exporter__open(const struct exporter_options *options);
 /* Names, states, ends; now and then a collect, so that the kernel's maps stay small. */
 int exporter__poll(struct exporter *exporter);
+/* Until the next poll is due: so long, or less. */
+void exporter__wait(const struct exporter *exporter, int timeout_ms);
 enum exporter_form {
 	EXPORTER_TEXT, /* format 0.0.4 */
 	EXPORTER_OPENMETRICS,

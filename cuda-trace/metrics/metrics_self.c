@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
+#include "cuda-trace/metrics/metrics_collectives.h"
 #include "cuda-trace/metrics/metrics_exporter.h"
 #include "cuda-trace/metrics/metrics_idle.h"
 #include "cuda-trace/metrics/metrics_shares.h"
@@ -366,6 +367,7 @@ void self__write(struct exposition *exposition, struct exporter_view *view)
 	write_devices(exposition, view->devices);
 	write_busy(exposition, view);
 	metrics_idle__write(exposition, view->idle, view->started);
+	metrics_collectives__write(exposition, view->comms, view->started);
 	metrics_shares__write(exposition, view);
 	write_nobodys(exposition, view);
 	write_sources(exposition, &view->state);

@@ -42,7 +42,7 @@ static unsigned int bucket_of(const struct series_labels *labels)
 	return hash % BUCKETS;
 }
 
-static char *render(const struct series_labels *labels)
+char *series_labels__text(const struct series_labels *labels)
 {
 	char *text = NULL;
 	size_t size;
@@ -86,7 +86,7 @@ static struct series *series__new(const struct series_labels *labels)
 	if (!series)
 		return NULL;
 	series->labels = *labels;
-	series->text = render(labels);
+	series->text = series_labels__text(labels);
 	series->created = now_unix();
 	series->idle_since = time(NULL);
 	if (series->text)

@@ -29,6 +29,9 @@ struct series_labels {
 	struct origin origin;
 };
 
+/* comm="python3",device="0" … escaped, without braces; to be freed, or NULL. */
+char *series_labels__text(const struct series_labels *labels);
+
 struct series_error {
 	int32_t code;
 	uint8_t domain; /* enum cuda_domain; 0 = all beyond the limit */

@@ -139,7 +139,10 @@ seen() {
 	printf '* 0 %s\n' 'gr__cycles_active.sum.pct_of_peak_sustained_elapsed 50' \
 		'pcie__read_bytes.sum.per_second 12345678901' >script
 	start exporter "$SIM" "$CUDA_TRACE" metrics --listen 127.0.0.1:0 --by-kernel 10 --counters device --idle \
-		--events kernels,copies,memory,sync,errors
+		--collectives --events kernels,copies,memory,sync,errors -v
+	start ranks env CUDA_INJECTION64_PATH="$AGENT" "$SIM" "$WORKLOADS/ranks" -s 1000000 -c 2000 -l 1 -u 10000 --gate go
+	wait_for 20 grep -q 'collectives are observed' exporter.err
+	: >go
 	scraped 250 "rule_files: ['$TOP/etc/share/cuda-trace.rules.yml']"
 	# Once, so that their series are there; what they do the second time is what grows in the interval.
 	traced launch-storm -n 1000
@@ -227,6 +230,10 @@ seen() {
 	# It grows all the time, in steps: a part of one may be before the interval or after it.
 	awk -v rate="$(value 14-A '.path == "pcie_read_bytes"')" 'BEGIN { exit !(rate / 12345678901 > 0.95 && rate / 12345678901 < 1.05) }' ||
 		fail "$(cat queries/14-A.json)"
+	# In each step, rank 0 waits 10 ms for rank 1.
+	awk -v rank="$(value 16-A '.rank == "1"')" 'BEGIN { exit !(rank > 0.2 && rank < 1) }' || fail "$(cat queries/16-A.json)"
+	assert_equal "$(value 16-A '.rank == "0"')" 0
+	awk -v skew="$(value 17-A true)" 'BEGIN { exit !(skew > 0.004 && skew < 0.1) }' || fail "$(cat queries/17-A.json)"
 
 	# The rules as the server itself evaluates them, and their expressions.
 	curl -sS --max-time 5 "http://127.0.0.1:$PORT/api/v1/rules" >rules
@@ -239,6 +246,7 @@ seen() {
 	grep -x 'CudaLaunchErrors pending' states
 	grep -x 'CudaOutOfMemory firing' states
 	grep -x 'CudaTraceLosesRecords inactive' states
+	grep -x 'CudaCollectiveRankLate firing' states
 	: >gate
 	finished "$memory_PID"
 }

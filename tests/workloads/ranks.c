@@ -18,6 +18,8 @@ static const char help[] =
 	"  -c, --compute US  how long a step computes (500)\n"
 	"  -l, --late RANK   this one sleeps in each step, before the collective, for\n"
 	"  -u, --us US       that long (5000)\n"
+	"  -w, --while FILE  only while there is this file\n"
+	"  -g, --gate FILE   do not make communicators before there is this file\n"
 	"  -e, --elements N  of an all-reduce, of 4 bytes (262144)\n"
 	"  -m, --mixed       each operation of NCCL, groups, and a split communicator, too\n";
 
@@ -25,6 +27,7 @@ static struct settings {
 	uint32_t ranks, steps, compute_us, late_us, elements;
 	int late;
 	bool mixed;
+	const char *late_while, *gate;
 } settings = {.ranks = 2,
 	      .steps = 100,
 	      .compute_us = 500,
@@ -121,6 +124,8 @@ static int run_rank(int rank, const char *name)
 	program__start(&program);
 	spin = program__kernel(&program, "spin");
 	program__check(cuStreamCreate(&stream, 1), "cuStreamCreate");
+	while (settings.gate && access(settings.gate, F_OK))
+		sleep_us(1000);
 	check(ncclCommInitRank(&comm, settings.ranks, id, rank), "ncclCommInitRank");
 	if (settings.mixed)
 		check(ncclCommSplit(comm, rank % 2, rank, &half, NULL), "ncclCommSplit");
@@ -129,7 +134,8 @@ static int run_rank(int rank, const char *name)
 			puts("under way"), fflush(stdout);
 		program__check(counted__launch(spin, &shape, stream, parameters), "cuLaunchKernel");
 		program__check(counted__stream_synchronize(stream), "cuStreamSynchronize");
-		if (rank == settings.late)
+		if (rank == settings.late &&
+		    (!settings.late_while || !access(settings.late_while, F_OK)))
 			sleep_us(settings.late_us);
 		all_reduce(world, comm, stream);
 		if (settings.mixed)
@@ -160,13 +166,20 @@ static void start_rank(uint32_t rank, const ncclUniqueId *id, char **argv)
 
 static bool parse(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{"ranks", 1, NULL, 'n'}, {"steps", 1, NULL, 's'}, {"compute", 1, NULL, 'c'},
-		{"late", 1, NULL, 'l'},	 {"us", 1, NULL, 'u'},	  {"elements", 1, NULL, 'e'},
-		{"mixed", 0, NULL, 'm'}, {"help", 0, NULL, 'h'},  {0}};
+	static const struct option options[] = {{"ranks", 1, NULL, 'n'},
+						{"steps", 1, NULL, 's'},
+						{"compute", 1, NULL, 'c'},
+						{"late", 1, NULL, 'l'},
+						{"us", 1, NULL, 'u'},
+						{"elements", 1, NULL, 'e'},
+						{"while", 1, NULL, 'w'},
+						{"gate", 1, NULL, 'g'},
+						{"mixed", 0, NULL, 'm'},
+						{"help", 0, NULL, 'h'},
+						{0}};
 	int option;
 
-	while ((option = getopt_long(argc, argv, "n:s:c:l:u:e:mh", options, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, "n:s:c:l:u:w:g:e:mh", options, NULL)) != -1) {
 		if (option == 'n')
 			settings.ranks = program__number(optarg, "--ranks");
 		else if (option == 's')
@@ -177,6 +190,10 @@ static bool parse(int argc, char **argv)
 			settings.late = program__number(optarg, "--late");
 		else if (option == 'u')
 			settings.late_us = program__number(optarg, "--us");
+		else if (option == 'w')
+			settings.late_while = optarg;
+		else if (option == 'g')
+			settings.gate = optarg;
 		else if (option == 'e')
 			settings.elements = program__number(optarg, "--elements");
 		else if (option == 'm')

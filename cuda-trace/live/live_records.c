@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "cuda-trace/live/live_records.h"
+
+bool live_records__open(struct live_records *records, const struct live_options *options,
+			struct session_options *session)
+{
+	if (options->idle && !live_idle__open(&records->idle, session))
+		return false;
+	if (options->collectives)
+		records->collectives = live_collectives__open(session, options->collective_ranks);
+	return records->collectives || !options->collectives;
+}
+
+void live_records__start(struct live_records *records, struct process *process)
+{
+	idle__start(records->idle, process);
+}
+
+void live_records__record(void *context, struct process *process, const struct cuda_record *record)
+{
+	struct live_records *records = context;
+
+	idle__record(records->idle, process, record);
+	live_collectives__record(records->collectives, process, record);
+}
+
+void live_records__collective(void *context, struct process *process,
+			      const struct event_collective *call, uint32_t correlation)
+{
+	struct live_records *records = context;
+
+	live_collectives__call(records->collectives, process, call);
+}
+
+void live_records__end(struct live_records *records, struct process *process)
+{
+	idle__end(records->idle, process);
+	live_collectives__end(records->collectives, process);
+}
+
+void live_records__follow(struct live_records *records)
+{
+	idle__follow(records->idle);
+	live_collectives__follow(records->collectives);
+}
+
+void live_records__free(struct live_records *records)
+{
+	idle__free(records->idle);
+	live_collectives__free(records->collectives);
+}
