@@ -309,6 +309,22 @@ uint32_t idle__gpus(const struct idle *idle, struct idle_gpu gpus[GPU_SET_MAX])
 	return idle_gaps__gpus(idle->gaps, gpus);
 }
 
+void idle__recent(const struct idle *idle, uint32_t gpu, enum idle_cause cause,
+		  char out[IDLE_PLACE_LEN])
+{
+	idle_gaps__recent(idle->gaps, gpu, cause, out);
+}
+
+void idle__missing(const struct idle *idle, struct idle_missing *missing)
+{
+	*missing = (struct idle_missing){
+		.late = idle_gaps__know(idle->gaps)->late,
+		.lost = idle->lost,
+		.left_out = idle->sums.left_out,
+		.reduced = idle->sums.reduced,
+	};
+}
+
 const struct idle_sums *idle__finish(struct idle *idle)
 {
 	if (!idle)

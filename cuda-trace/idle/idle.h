@@ -28,6 +28,11 @@ struct session;
 	(1u << CUDA_GROUP_API_SYNC | 1u << CUDA_GROUP_API_COPY | 1u << CUDA_GROUP_API_MEMORY | \
 	 1u << CUDA_GROUP_API_MODULE | 1u << CUDA_GROUP_API_CONTEXT)
 
+struct idle_missing {
+	uint64_t late, lost, left_out; /* as in struct idle_sums */
+	const char *reduced;
+};
+
 struct idle_sums {
 	uint64_t window_ns; /* first event to the end of the last, of all processes */
 	uint64_t whole_ns;  /* that, of each GPU */
@@ -59,6 +64,12 @@ bool idle__follow(struct idle *idle);
 /* As followed until now. The sums are valid until the next call. */
 const struct idle_sums *idle__sums(struct idle *idle);
 uint32_t idle__gpus(const struct idle *idle, struct idle_gpu gpus[GPU_SET_MAX]);
+/* Where most of a GPU's gaps with that cause were lately; untrusted, "" = not known. gpu: its index
+ * in idle__gpus(). */
+void idle__recent(const struct idle *idle, uint32_t gpu, enum idle_cause cause,
+		  char out[IDLE_PLACE_LEN]);
+/* What is missing of idle__sums(), without the causes. */
+void idle__missing(const struct idle *idle, struct idle_missing *missing);
 /* NULL = there was no operation on a GPU with times. Valid until the free. */
 const struct idle_sums *idle__finish(struct idle *idle);
 
