@@ -277,12 +277,54 @@ void idle__missing(const struct idle *idle, struct idle_missing *missing)
 	};
 }
 
+void idle__replay(struct idle *idle, bool scheduler, const char *reduced)
+{
+	idle->sums.reduced = reduced;
+	idle_gaps__know(idle->gaps)->scheduler = scheduler;
+}
+
+void idle__past(struct idle *idle, const struct idle_past *past)
+{
+	const struct idle_sample sample = {.pid = past->pid, .tid = past->tid, .time = past->start};
+	uint32_t function = idle_functions__named(idle->functions, past->function);
+
+	if (past->state)
+		idle_timeline__past(idle->timeline, past, function);
+	else
+		idle_timeline__sample(idle->timeline, &sample, function);
+}
+
+void idle__lost(struct idle *idle, uint64_t from, uint64_t to)
+{
+	note_lossy(idle, from, to);
+}
+
+void idle__call(struct idle *idle, uint32_t pid, uint32_t tid, const struct idle_call *call,
+		const char *name)
+{
+	struct idle_host *host = idle_timeline__host(idle->timeline, pid);
+
+	if (!host)
+		return;
+	idle_host__learn(idle->timeline, host, call->name, name);
+	add_call(idle, host, tid, call);
+}
+
+void idle__progress(struct idle *idle, uint64_t until)
+{
+	if (idle_timeline__size(idle->timeline) >= KEPT_MAX ||
+	    idle_gaps__size(idle->gaps) >= KEPT_MAX)
+		idle_gaps__close(idle->gaps, until - LATE_NS);
+}
+
 const struct idle_sums *idle__finish(struct idle *idle)
 {
 	if (!idle)
 		return NULL;
-	read_evidence(idle);
-	idle_evidence__finish(idle_threads__evidence(idle->threads));
+	if (idle->threads) {
+		read_evidence(idle);
+		idle_evidence__finish(idle_threads__evidence(idle->threads));
+	}
 	if (!idle_gaps__finish(idle->gaps, &idle->sums))
 		return NULL;
 	idle->sums.lost = idle->lost;

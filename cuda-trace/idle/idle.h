@@ -8,6 +8,7 @@
 
 #include "cuda-trace/capture/gpu_set.h"
 #include "cuda-trace/idle/idle_causes.h"
+#include "cuda-trace/idle/idle_timeline.h"
 #include "libcupti-usdt/probes.h"
 
 /* Of one GPU: the sum over causes is the time in which it was idle. */
@@ -70,6 +71,17 @@ void idle__recent(const struct idle *idle, uint32_t gpu, enum idle_cause cause,
 		  char out[IDLE_PLACE_LEN]);
 /* What is missing of idle__sums(), without the causes. */
 void idle__missing(const struct idle *idle, struct idle_missing *missing);
+/*
+ * Of a recording, instead of idle__attach() and idle__tick(): are there waits, and what is missing
+ * of them (NULL = nothing); its waits, samples and calls, each sort in order; and that it has all
+ * before `until`, less a second. idle__lost(): waits were lost from then to then.
+ */
+void idle__replay(struct idle *idle, bool scheduler, const char *reduced);
+void idle__past(struct idle *idle, const struct idle_past *past);
+void idle__lost(struct idle *idle, uint64_t from, uint64_t to);
+void idle__call(struct idle *idle, uint32_t pid, uint32_t tid, const struct idle_call *call,
+		const char *name);
+void idle__progress(struct idle *idle, uint64_t until);
 /* NULL = there was no operation on a GPU with times. Valid until the free. */
 const struct idle_sums *idle__finish(struct idle *idle);
 
