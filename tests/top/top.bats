@@ -350,10 +350,10 @@ last_page() {
 	CUDA_INJECTION64_PATH=$AGENT start program "$SIM" "$WORKLOADS/idle/sleeps" 100000
 	slept() { tail -n 1 top.out | jq -e '.devices[0].idle | .observed_ns > 4e9 and .observed_ns < 7.5e9' >/dev/null 2>&1; }
 	wait_for 30 slept
-	# For a while after that it is still of the last seconds only.
+	# Six seconds later it is still of the last seconds only.
 	count=$(wc -l <top.out)
-	more() { [ "$(wc -l <top.out)" -ge $((count + 3)) ]; }
-	wait_for 20 more
+	more() { [ "$(wc -l <top.out)" -ge $((count + 7)) ]; }
+	wait_for 30 more
 	kill -TERM "$top_PID"
 	finished "$top_PID"
 	tail -n 3 top.out | head -n 2 | jq -s 'last' >last
