@@ -22,7 +22,6 @@
 #include "cuda-trace/attach/probe_selfcheck.h"
 #include "cuda-trace/capture/stack_rate.h"
 #include "cuda-trace/capture/overhead_limit.h"
-#include "cuda-trace/idle/idle.h"
 #include "cuda-trace/recording/store.h"
 #include "cuda-trace/report/report_output.h"
 #include "cuda-trace/base/text.h"
@@ -31,13 +30,11 @@
 
 #define DEFAULT_PATH	     "cuda-trace.db"
 #define DEFAULT_EVENTS	     "kernels,copies,memory,sync,errors,overhead,collectives"
-
 #define RING_MIB_WITH_STACKS 64 /* of all launches */
 
 struct record_options {
 	struct options shared; /* first: the shared rows mean its fields */
-	const char *path;
-	const char *max_size;
+	const char *path, *max_size;
 	uint64_t last;
 	const char *events, *stacks, *call_graph;
 	double stack_percent; /* of a thread's time, for stacks; 0 = as many as -g says */
@@ -59,8 +56,7 @@ static const struct option_row rows[] = {
 	 "1000 or 10000)",
 	 AT(stacks)},
 	STACK_OPTION_ROWS(AT(call_graph)),
-	{OPTION_FLAG, 0, "idle", NULL,
-	 "what the threads wait for, and where they run, from\nscheduler events", AT(idle)},
+	{OPTION_FLAG, 0, "idle", NULL, "what threads wait for, and where they run", AT(idle)},
 	{OPTION_TEXT, 0, "max-overhead", "PERCENT",
 	 "with -g: as many stacks as take at most PERCENT of a\nthread's time; otherwise like "
 	 "--sample, with windows\nthat make launches slower by at most PERCENT",
@@ -97,8 +93,7 @@ static const struct option_usage usage = {
 						     options_limits, NULL},
 	.examples = "  cuda-trace record -- python3 train.py\n"
 		    "  cuda-trace record -p 4711 -d 10 -o step.db\n"
-		    "  cuda-trace record -a --last 60s --max-duration 8h\n"
-		    "  cuda-trace record --idle -- python3 train.py\n",
+		    "  cuda-trace record -a --last 60s --max-duration 8h\n",
 };
 
 struct record {
@@ -302,8 +297,7 @@ static bool on_tick(void *context, struct session *session)
 			     record->options.shared.verbose ? "record" : NULL);
 	if (record->pace && !record->stopped)
 		adapt_period(record, session);
-	if (!record->stopped)
-		record_threads__read(record->threads);
+	record_threads__read(record->stopped ? NULL : record->threads);
 	session__lost(session, &lost);
 	err = store__tick(record->store, &lost);
 	if (snapshot_wanted && !err)
@@ -439,8 +433,7 @@ static int check(struct record_options *options, uint32_t *groups)
 	    stack_rate__parse(options->stacks) == 1)
 		options->shared.ring_mib = RING_MIB_WITH_STACKS;
 	if (options->idle)
-		*groups |= IDLE_CALL_GROUPS | 1u << CUDA_GROUP_LAUNCH | 1u << CUDA_GROUP_KERNEL |
-			   1u << CUDA_GROUP_MEMCPY | 1u << CUDA_GROUP_MEMSET;
+		*groups |= RECORD_THREADS_GROUPS;
 	/* A stack belongs to a launch. */
 	if (options->stacks)
 		*groups |= 1u << CUDA_GROUP_LAUNCH;
@@ -481,8 +474,7 @@ int cmd_record(int argc, char **argv)
 		.tick = on_tick,
 		.finish = on_finish,
 	};
-	int status;
-	int operand = options__parse(&usage, &record.options, argc, argv, &status);
+	int status, operand = options__parse(&usage, &record.options, argc, argv, &status);
 
 	if (operand < 0)
 		return status;

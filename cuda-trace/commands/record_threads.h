@@ -7,7 +7,13 @@
 #define CUDA_TRACE_COMMANDS_RECORD_THREADS_H
 
 #include "cuda-trace/capture/session.h"
+#include "cuda-trace/idle/idle.h"
 #include "cuda-trace/recording/store.h"
+
+/* What a report needs beside it, to say why GPUs were idle. */
+#define RECORD_THREADS_GROUPS                                                   \
+	(IDLE_CALL_GROUPS | 1u << CUDA_GROUP_LAUNCH | 1u << CUDA_GROUP_KERNEL | \
+	 1u << CUDA_GROUP_MEMCPY | 1u << CUDA_GROUP_MEMSET)
 
 struct record_threads;
 

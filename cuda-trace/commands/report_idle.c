@@ -37,7 +37,7 @@ struct report_idle {
 	char *missing; /* what the recorder said */
 };
 
-/* Where kernels are of windows only, what lies between them says nothing. */
+/* Where kernels are of windows only, or of ranges, what lies between them says nothing. */
 bool report_idle__any(const struct report_file *file)
 {
 	if (report_file__has(file, "CUDA_TRACE_SAMPLES", NULL) &&
@@ -47,7 +47,9 @@ bool report_idle__any(const struct report_file *file)
 	       report_file__number(file,
 				   "SELECT count(*) FROM META_DATA_CAPTURE WHERE name = "
 				   "'THREAD_STATES'",
-				   0) > 0;
+				   0) > 0 &&
+	       !report_file__number(
+		       file, "SELECT count(*) FROM META_DATA_CAPTURE WHERE name = 'WINDOWS'", 0);
 }
 
 static char *read_missing(const struct report_file *file)
