@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include "cuda-trace/commands/commands.h"
 #include "cuda-trace/commands/record_names.h"
+#include "cuda-trace/commands/record_threads.h"
 #include "cuda-trace/commands/stack_options.h"
 #include "cuda-trace/cli/event_groups.h"
 #include "cuda-trace/cli/output_pattern.h"
@@ -29,17 +30,15 @@
 
 #define DEFAULT_PATH	     "cuda-trace.db"
 #define DEFAULT_EVENTS	     "kernels,copies,memory,sync,errors,overhead,collectives"
-
 #define RING_MIB_WITH_STACKS 64 /* of all launches */
 
 struct record_options {
 	struct options shared; /* first: the shared rows mean its fields */
-	const char *path;
-	const char *max_size;
+	const char *path, *max_size;
 	uint64_t last;
 	const char *events, *stacks, *call_graph;
 	double stack_percent; /* of a thread's time, for stacks; 0 = as many as -g says */
-	bool compress, force, quiet;
+	bool compress, force, quiet, idle;
 };
 
 #define AT(field) offsetof(struct record_options, field)
@@ -57,6 +56,7 @@ static const struct option_row rows[] = {
 	 "1000 or 10000)",
 	 AT(stacks)},
 	STACK_OPTION_ROWS(AT(call_graph)),
+	{OPTION_FLAG, 0, "idle", NULL, "what threads wait for, and where they run", AT(idle)},
 	{OPTION_TEXT, 0, "max-overhead", "PERCENT",
 	 "with -g: as many stacks as take at most PERCENT of a\nthread's time; otherwise like "
 	 "--sample, with windows\nthat make launches slower by at most PERCENT",
@@ -99,7 +99,8 @@ static const struct option_usage usage = {
 struct record {
 	struct record_options options;
 	struct store *store;
-	struct overhead *overhead; /* NULL = --max-overhead is not for windows */
+	struct overhead *overhead;	/* NULL = --max-overhead is not for windows */
+	struct record_threads *threads; /* NULL = not wanted */
 	char *command, *windows;
 	uint32_t groups;	 /* what is to be kept */
 	struct stack_pace *pace; /* NULL = the period stays */
@@ -125,6 +126,7 @@ static void on_process_start(void *context, struct process *process)
 	struct record *record = context;
 
 	record->processes++;
+	record_threads__process(record->threads, process);
 	store__process_start(record->store, process);
 }
 
@@ -146,6 +148,7 @@ static void on_record(void *context, struct process *process, const struct cuda_
 
 	if (record->overhead && data->kind == CUDA_RECORD_LAUNCH)
 		overhead_limit__launch(record->overhead, process, (const struct cuda_launch *)data);
+	record_threads__process(record->threads, process);
 	/* Nobody requested what comes after the end: it is not a loss. */
 	if (record->stopped || !is_requested(record, process, data))
 		return;
@@ -198,6 +201,8 @@ static void on_attached(void *context, struct session *session)
 
 	say_progress(record, record->options.shared.program ? "attached; PROGRAM starts"
 							    : "recording; Ctrl-C ends it");
+	if (record->options.idle)
+		record->threads = record_threads__new(session, record->store);
 	if (record->pace)
 		record->trap_ns = probe_selfcheck__measure();
 	if (record->period)
@@ -219,6 +224,7 @@ static void on_process_end(void *context, struct process *process)
 {
 	struct record *record = context;
 
+	record_threads__leave(record->threads, process);
 	store__process_end(record->store, process);
 }
 
@@ -274,6 +280,7 @@ static bool on_tick(void *context, struct session *session)
 			     record->options.shared.verbose ? "record" : NULL);
 	if (record->pace && !record->stopped)
 		adapt_period(record, session);
+	record_threads__read(record->stopped ? NULL : record->threads);
 	session__lost(session, &lost);
 	err = store__tick(record->store, &lost);
 	if (snapshot_wanted && !err)
@@ -325,6 +332,7 @@ static void on_finish(void *context, struct session *session)
 	 */
 	if (!record->stopped)
 		on_tick(context, session);
+	record_threads__finish(record->threads);
 	session__lost(session, &lost);
 	if (store__finish(record->store, &lost)) {
 		record->failed = true;
@@ -407,6 +415,8 @@ static int check(struct record_options *options, uint32_t *groups)
 	if (options->stacks && !options->shared.ring_mib && !options->stack_percent &&
 	    stack_rate__parse(options->stacks) == 1)
 		options->shared.ring_mib = RING_MIB_WITH_STACKS;
+	if (options->idle)
+		*groups |= RECORD_THREADS_GROUPS;
 	/* A stack belongs to a launch. */
 	if (options->stacks)
 		*groups |= 1u << CUDA_GROUP_LAUNCH;
@@ -447,8 +457,7 @@ int cmd_record(int argc, char **argv)
 		.tick = on_tick,
 		.finish = on_finish,
 	};
-	int status;
-	int operand = options__parse(&usage, &record.options, argc, argv, &status);
+	int status, operand = options__parse(&usage, &record.options, argc, argv, &status);
 
 	if (operand < 0)
 		return status;
@@ -484,6 +493,7 @@ int cmd_record(int argc, char **argv)
 	say_progress(&record, "attaching to the probes ...");
 	status = watch__run(&watch);
 	overhead_limit__free(record.overhead);
+	record_threads__free(record.threads);
 	/* PROGRAM could not be run: the next try finds no spool in its way. */
 	(record.finished ? store__close : store__discard)(record.store);
 	free(record.command);

@@ -51,7 +51,8 @@ static const struct option_row rows[] = {
 	{OPTION_FLAG, 0, "sync", NULL, "synchronisation: where the host waited", AT(sync)},
 	{OPTION_FLAG, 0, "graphs", NULL, "CUDA graphs", AT(graphs)},
 	{OPTION_FLAG, 0, "nvtx", NULL, "NVTX ranges", AT(nvtx)},
-	{OPTION_FLAG, 0, "idle", NULL, "how busy each GPU was", AT(idle)},
+	{OPTION_FLAG, 0, "idle", NULL,
+	 "how busy each GPU was; after record --idle, also why\nit was idle", AT(idle)},
 	{OPTION_FLAG, 0, "errors", NULL, "calls that failed", AT(errors)},
 	{OPTION_FLAG, 0, "losses", NULL, "lost records, and why", AT(losses)},
 	{OPTION_FLAG, 0, "processes", NULL, "the processes", AT(processes)},
@@ -160,6 +161,8 @@ static int report_tables(const struct report_file *file, const struct report_opt
 		*any = true;
 		err = sections__report(file, tables[i].name, out, format_of(options),
 				       options->limit);
+		if (!err && tables[i].offset == AT(idle))
+			err = report_summary__idle(file, format_of(options), out);
 	}
 	return err;
 }

@@ -5,11 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cuda-trace/base/pattern.h"
+#include "cuda-trace/cli/sheet.h"
+#include "cuda-trace/commands/report_idle.h"
 #include "cuda-trace/report/report_records.h"
 #include "cuda-trace/stat/stat_report.h"
+#include "cuda-trace/stat/stat_sections.h"
 
 struct summary {
 	struct stat_table table;
+	struct report_idle *idle; /* NULL = there are no thread states */
 };
 
 static void on_process_start(void *context, struct process *process)
@@ -19,7 +23,10 @@ static void on_process_start(void *context, struct process *process)
 
 static void on_record(void *context, struct process *process, const struct cuda_record *record)
 {
-	stat_table__record(&((struct summary *)context)->table, process, record);
+	struct summary *summary = context;
+
+	stat_table__record(&summary->table, process, record);
+	report_idle__record(summary->idle, process, record);
 }
 
 static void on_collective(void *context, struct process *process,
@@ -30,7 +37,10 @@ static void on_collective(void *context, struct process *process,
 
 static void on_process_end(void *context, struct process *process)
 {
-	stat_table__end(&((struct summary *)context)->table, process);
+	struct summary *summary = context;
+
+	stat_table__end(&summary->table, process);
+	report_idle__end(summary->idle, process);
 }
 
 /* What was lost after it had arrived: stat does not know of that. */
@@ -74,10 +84,21 @@ static char *recorded_windows(const struct report_file *file)
 	return windows;
 }
 
-int report_summary__write(const struct report_file *file, enum report_format format, uint64_t most,
-			  FILE *out)
+/* As a row of a table, where the others have one. */
+static void write_idle(FILE *out, const struct stat_report *report, enum report_format format)
 {
-	struct summary summary;
+	struct sheet sheet = {.file = out, .json = format == REPORT_JSON, .plain = true};
+
+	sheet__open(&sheet, NULL, '{');
+	sheet__put(&sheet, "table", cell_text("idle_causes"));
+	stat_sections__idle(&sheet, report);
+	sheet__close(&sheet);
+}
+
+static int write_summary(const struct report_file *file, enum report_format format, uint64_t most,
+			 FILE *out, bool only_idle)
+{
+	struct summary summary = {};
 	struct pattern *pattern = pattern__new(NULL);
 	struct session_lost_counts lost;
 	const struct sink sink = {
@@ -104,16 +125,41 @@ int report_summary__write(const struct report_file *file, enum report_format for
 	summary.table.sampled = is_sample(file);
 	summary.table.ranges_reported = report_file__any(file, "NVTX_EVENTS") > 0;
 	summary.table.past = true;
+	err = report_idle__open(&summary.idle, file);
+	if (err)
+		goto free_table;
+	report.idle_wanted = summary.idle != NULL;
 	report_records__lost(file, &lost);
 	err = report_records__run(file, &sink);
-	if (!err) {
+	if (!err)
+		report.idle = report_idle__finish(summary.idle);
+	if (!err && only_idle) {
+		write_idle(out, &report, format);
+	} else if (!err) {
 		stat_table__sort(&summary.table);
 		(format == REPORT_JSON ? stat_report__json : stat_report__text)(out, &report);
 		err = report_store_losses(file, format, out);
 	}
+	if (report_idle__close(summary.idle) && !err)
+		err = -EIO;
+free_table:
 	stat_table__free(&summary.table);
 	free(windows);
 cleanup:
 	pattern__free(pattern);
 	return err;
+}
+
+int report_summary__idle(const struct report_file *file, enum report_format format, FILE *out)
+{
+	/* Sums by cause are no rows of one table. */
+	if (format == REPORT_CSV || !report_idle__any(file))
+		return 0;
+	return write_summary(file, format, 0, out, true);
+}
+
+int report_summary__write(const struct report_file *file, enum report_format format, uint64_t most,
+			  FILE *out)
+{
+	return write_summary(file, format, most, out, false);
 }

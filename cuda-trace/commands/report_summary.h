@@ -11,5 +11,7 @@
 /* At most so many rows of a table. 0 or -errno, printed. */
 int report_summary__write(const struct report_file *file, enum report_format format, uint64_t most,
 			  FILE *out);
+/* Only why GPUs were idle, where the recording says what threads did; nothing as CSV. */
+int report_summary__idle(const struct report_file *file, enum report_format format, FILE *out);
 
 #endif

@@ -30,6 +30,7 @@ struct top_options {
 	bool once;
 	bool json;
 	bool no_colour;
+	bool idle;
 	const char *sort;
 	const char *events;
 };
@@ -51,6 +52,11 @@ static const struct option_row rows[] = {
 	{OPTION_TEXT, 0, "max-overhead", "PERCENT",
 	 "like --sample, with windows that make launches slower\nby at most PERCENT",
 	 AT(shared.max_overhead)},
+	{OPTION_FLAG, 0, "idle", NULL,
+	 "also why each GPU was idle in the last seconds: the\nmain cause as a column, all with "
+	 "the "
+	 "key i",
+	 AT(idle)},
 	{OPTION_HEADING, 0, NULL, NULL, "How", 0},
 	{OPTION_TIME, 'd', "delay", "TIME", "between two updates (default 1s)", AT(interval)},
 	{OPTION_COUNT, 'n', "count", "COUNT", "stop after COUNT updates", AT(shared.count)},
@@ -73,6 +79,7 @@ static const struct option_usage usage = {
 	.examples = "  cuda-trace top\n"
 		    "  cuda-trace top -u alice -s memory\n"
 		    "  cuda-trace top -b -d 10s -n 6\n"
+		    "  cuda-trace top --idle\n"
 		    "  cuda-trace top --once --json | jq '.processes[] | {pid, gpu_percent}'\n",
 };
 
@@ -195,6 +202,10 @@ int cmd_top(int argc, char **argv)
 						&sample);
 	if (status)
 		return status;
+	if (options.idle && sample.on_ms)
+		return options__misuse(&usage, "--idle needs all kernels: not with --sample or "
+					       "--max-overhead");
+	live.idle = options.idle;
 	live__sample(&live, &sample);
 	setlocale(LC_CTYPE, "");
 	view.utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");

@@ -243,8 +243,8 @@ static void put_items(struct page *page, const struct lane *lane)
 
 static void put_lane(struct page *page, const struct lane *lane, bool first)
 {
-	static const char *const kinds[] = {"stream",  "waits",	 "driver",
-					    "runtime", "ranges", "others"};
+	static const char *const kinds[] = {"stream", "waits",	"driver", "runtime",
+					    "ranges", "states", "others"};
 
 	fprintf(page->out, "%s{\"kind\":\"%s\",\"device\":%lld,\"number\":%lld,\"process\":",
 		first ? "" : ",\n", kinds[lane->kind], (long long)lane->device,

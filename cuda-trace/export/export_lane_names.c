@@ -24,6 +24,13 @@ static char *name_text(const struct lane_names *names, char category, int64_t nu
 		n = asprintf(&text, "CUDA graph %lld", (long long)number);
 	else if (category == 'w')
 		n = asprintf(&text, "wait: %s", waits[number > 0 && number < 5 ? number : 0]);
+	else if (category == 'a')
+		n = asprintf(&text, "running");
+	else if (category == 'b' || category == 'y')
+		n = asprintf(&text, "%s: %s", category == 'b' ? "blocked" : "runnable, CPU has",
+			     number	       ? export_names__string(names->strings, number)
+			     : category == 'b' ? "the GIL"
+					       : "another task");
 	else
 		text = strdup(export_names__string(names->strings, number));
 	return n < 0 ? NULL : text;

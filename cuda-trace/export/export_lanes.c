@@ -67,6 +67,30 @@ static const struct source {
 	 'd',
 	 'h',
 	 {"callchainId"}},
+	{"CUDA_TRACE_THREAD_STATES",
+	 "start, end, globalTid AS p, 0 AS d, globalTid & 0xffffff AS n, waitsFor, 0, 0",
+	 "WHERE state BETWEEN 2 AND 4",
+	 LANE_STATES,
+	 'b',
+	 0,
+	 {NULL}},
+	{"CUDA_TRACE_THREAD_STATES",
+	 "start, end, globalTid AS p, 0 AS d, globalTid & 0xffffff AS n, waker, 0, 0",
+	 "WHERE state = 1",
+	 LANE_STATES,
+	 'y',
+	 0,
+	 {NULL}},
+	/* Between two waits it ran. Where some were lost, nothing is claimed of the rest. */
+	{"CUDA_TRACE_THREAD_STATES",
+	 "end, coalesce(lead(start) OVER (PARTITION BY globalTid ORDER BY start), end), "
+	 "globalTid AS p, 0 AS d, globalTid & 0xffffff AS n, 0, 0, 0",
+	 "WHERE state BETWEEN 1 AND 4 AND NOT EXISTS (SELECT 1 FROM CUDA_TRACE_THREAD_STATES WHERE "
+	 "state = 5)",
+	 LANE_STATES,
+	 'a',
+	 0,
+	 {NULL}},
 	{"NVTX_EVENTS",
 	 "start, end, globalTid AS p, 0 AS d, globalTid & 0xffffff AS n, textId, 0, 0",
 	 "WHERE eventType IN (59, 60) AND end IS NOT NULL",
@@ -262,6 +286,9 @@ static int add_row(void *context, int columns, sqlite3_value **row)
 		lanes->invalid++;
 		return 0;
 	}
+	/* After its last wait nothing is known of a thread. */
+	if (source->category == 'a' && item.end == item.start)
+		return 0;
 	name = lane_names__find(&filling->names, runtime ? 'r' : source->category,
 				sqlite3_value_int64(row[NAME]));
 	if (name < 0)

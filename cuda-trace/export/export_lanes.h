@@ -17,7 +17,15 @@
 #define LANES_MAX      1024	     /* of all processes; the last is for what found no place */
 #define LANES_OF_GROUP 32 /* of a process's streams on one GPU, of its threads' calls ... */
 
-enum lane_kind { LANE_STREAM, LANE_WAITS, LANE_DRIVER, LANE_RUNTIME, LANE_RANGES, LANE_OTHERS };
+enum lane_kind {
+	LANE_STREAM,
+	LANE_WAITS,
+	LANE_DRIVER,
+	LANE_RUNTIME,
+	LANE_RANGES,
+	LANE_STATES,
+	LANE_OTHERS
+};
 
 struct lane_item {
 	int64_t start, end;
@@ -45,7 +53,7 @@ struct lane {
 
 struct lane_name {
 	char *text;
-	char category; /* k kernel, c copy, s memset, g graph, d driver, r runtime, w wait, n NVTX
+	char category; /* k kernel, c copy, s memset, g graph, d driver, r runtime, w wait, n NVTX,
 			*/
 };
 

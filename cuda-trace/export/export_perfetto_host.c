@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Perfetto's slices of the host: calls of the CUDA API and NVTX ranges by thread, ranges that begin
- * and end anywhere, and waits. A call names the work of the GPU that it submitted.
+ * and end anywhere, waits, and what threads did. A call names the work of the GPU that it
+ * submitted.
  */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include "cuda-trace/base/text.h"
 #include "cuda-trace/export/export_perfetto.h"
+#include "cuda-trace/report/report_thread_states.h"
 
 #define API_CUDA   4
 #define MAX_EVENTS 4096 /* that one launch names: a graph's nodes */
 #define MAX_FRAMES 128
 
-enum what { RUNTIME_CALL, DRIVER_CALL, RANGE, ASYNCHRONOUS, WAIT, CATEGORIES };
+enum what { RUNTIME_CALL, DRIVER_CALL, RANGE, ASYNCHRONOUS, WAIT, STATE, CATEGORIES };
 enum column { GLOBAL, START, END, WHAT, NAME, CORRELATION, RESULT, CHAIN, TEXT };
 
 struct thread {
@@ -63,7 +65,7 @@ static const struct perfetto_work *find_work(const struct perfetto *perfetto, in
 static void put_categories(struct perfetto *perfetto)
 {
 	static const char *const names[CATEGORIES] = {"cuda_runtime", "cuda_driver", "nvtx", "nvtx",
-						      "wait"};
+						      "wait",	      "thread_state"};
 	Perfetto__InternedName categories[CATEGORIES], *list[CATEGORIES];
 	Perfetto__InternedData data = PERFETTO__INTERNED_DATA__INIT;
 
@@ -94,17 +96,22 @@ static void put_call_name(struct perfetto *perfetto, sqlite3_stmt *row, void *un
 	perfetto__intern(perfetto, &data);
 }
 
-static void put_thread(struct perfetto *perfetto, const struct thread *thread)
+static uint64_t thread_track(int64_t global)
+{
+	return (uint64_t)global << 1;
+}
+
+static void put_thread(struct perfetto *perfetto, int64_t global)
 {
 	Perfetto__TracePacket packet = PERFETTO__TRACE_PACKET__INIT;
 	Perfetto__TrackDescriptor track = PERFETTO__TRACK_DESCRIPTOR__INIT;
 	Perfetto__ThreadDescriptor descriptor = PERFETTO__THREAD_DESCRIPTOR__INIT;
 
 	descriptor.has_pid = descriptor.has_tid = true;
-	descriptor.pid = thread->global >> 24 & 0xffffff;
-	descriptor.tid = thread->global & 0xffffff;
+	descriptor.pid = global >> 24 & 0xffffff;
+	descriptor.tid = global & 0xffffff;
 	track.has_uuid = true;
-	track.uuid = thread->track;
+	track.uuid = thread_track(global);
 	track.thread = &descriptor;
 	packet.track_descriptor = &track;
 	perfetto__put(perfetto, 0, &packet);
@@ -237,9 +244,9 @@ static void put_row(struct perfetto *perfetto, sqlite3_stmt *row, void *context)
 		return;
 	if (!thread->open || thread->global != global) {
 		*thread = (struct thread){
-			.global = global, .open = true, .track = (uint64_t)global << 1};
+			.global = global, .open = true, .track = thread_track(global)};
 		if (what <= RANGE)
-			put_thread(perfetto, thread);
+			put_thread(perfetto, global);
 	}
 	event.n_category_iids = 1;
 	event.category_iids = &category;
@@ -311,6 +318,69 @@ static int put_process_rows(struct perfetto *perfetto)
 	return err;
 }
 
+/*
+ * What threads did, on a track below each thread's. Perfetto's own thread states come from events
+ * that say which CPU a thread got, and fill a row for each CPU with them: which CPU it was is not
+ * recorded, and of tasks that are not watched nothing is known.
+ */
+struct state_track {
+	struct perfetto *perfetto;
+	int64_t global;
+	uint64_t track;
+};
+
+static void put_state(void *context, const struct report_thread_span *span)
+{
+	Perfetto__TrackEvent event = PERFETTO__TRACK_EVENT__INIT;
+	Perfetto__DebugAnnotation notes[3], *list[3];
+	struct state_track *at = context;
+	int64_t start = span->start < 0 && span->end >= 0 ? 0 : span->start;
+	uint64_t category = STATE + 1;
+	const struct {
+		const char *name, *text;
+		int64_t number;
+	} facts[] = {
+		{"function", span->function, 0},
+		{span->state == THREAD_RUNNABLE ? "had the CPU" : "woken by", span->other, 0},
+		{"runnable_ns", "", span->state == THREAD_BLOCKED ? span->runnable : 0},
+	};
+
+	/* A wait may have begun before the recording. */
+	if (!perfetto__is_span(at->perfetto, start, span->end))
+		return;
+	if (!at->track || at->global != span->global) {
+		at->global = span->global;
+		put_thread(at->perfetto, span->global);
+		at->track = perfetto__new_track(at->perfetto, "thread state",
+						thread_track(span->global), false);
+	}
+	event.n_category_iids = 1;
+	event.category_iids = &category;
+	event.track_uuid = at->track;
+	event.name = (char *)span->name;
+	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++) {
+		Perfetto__DebugAnnotation *note = &notes[event.n_debug_annotations];
+
+		if (!*facts[i].text && !facts[i].number)
+			continue;
+		perfetto__debug_annotation__init(note);
+		note->name = (char *)facts[i].name;
+		note->string_value = *facts[i].text ? (char *)facts[i].text : NULL;
+		note->has_int_value = facts[i].number != 0;
+		note->int_value = facts[i].number;
+		list[event.n_debug_annotations++] = note;
+	}
+	event.debug_annotations = list;
+	put_slice(at->perfetto, start, span->end, &event);
+}
+
+static int put_states(struct perfetto *perfetto)
+{
+	struct state_track at = {.perfetto = perfetto};
+
+	return report_thread_states__each(perfetto->file, put_state, &at, &perfetto->invalid);
+}
+
 int perfetto__put_host(struct perfetto *perfetto)
 {
 	int err;
@@ -319,5 +389,7 @@ int perfetto__put_host(struct perfetto *perfetto)
 		qsort(perfetto->work, perfetto->work_count, sizeof(*perfetto->work), by_launch);
 	put_categories(perfetto);
 	err = put_threads(perfetto);
-	return err ? err : put_process_rows(perfetto);
+	if (!err)
+		err = put_process_rows(perfetto);
+	return err ? err : put_states(perfetto);
 }

@@ -15,6 +15,7 @@
 #include "cuda-trace/profile/counters/occupancy.h"
 #include "cuda-trace/export/export_timeline.h"
 #include "cuda-trace/base/text.h"
+#include "cuda-trace/report/report_thread_states.h"
 #include "cuda-trace/report/report_times.h"
 
 #define QUARTER_NS	7889238000000000ll /* Kineto rounds the base down to this */
@@ -198,6 +199,60 @@ static void put_thread_label(struct timeline *timeline, sqlite3_stmt *row)
 	put_order(timeline, "thread_sort_index", pid, tid, tid);
 }
 
+/* What threads did: a row for each, beside that of its calls. */
+struct state_row {
+	struct timeline *timeline;
+	int64_t global; /* of the row that is written; 0 = none */
+};
+
+static void begin_row(struct state_row *at, int64_t global)
+{
+	int64_t pid = global >> 24 & 0xffffff, tid = global & 0xffffff;
+	char text[64];
+
+	at->global = global;
+	snprintf(text, sizeof(text), "thread %" PRId64 ": state", tid);
+	put_label(at->timeline, "thread_name", pid, TIMELINE_STATE_ROWS + tid, "name", text);
+	put_order(at->timeline, "thread_sort_index", pid, TIMELINE_STATE_ROWS + tid, tid);
+}
+
+static void put_fact(struct timeline *timeline, const char *key, const char *text, bool *any)
+{
+	if (!*text)
+		return;
+	fputs(*any ? ", " : "", timeline->out);
+	timeline__put_string(timeline, key, text);
+	*any = true;
+}
+
+static void put_state(void *context, const struct report_thread_span *span)
+{
+	static const char *const states[] = {"running", "runnable", "blocked", "unknown"};
+	struct state_row *at = context;
+	struct timeline *timeline = at->timeline;
+	bool any = false;
+
+	if (at->global != span->global)
+		begin_row(at, span->global);
+	timeline__put_span(timeline, "thread_state", span->name, span->global >> 24 & 0xffffff,
+			   TIMELINE_STATE_ROWS + (span->global & 0xffffff), span->start, span->end);
+	fputs(", \"args\": {", timeline->out);
+	put_fact(timeline, "state", states[span->state], &any);
+	put_fact(timeline, "function", span->function, &any);
+	put_fact(timeline, span->state == THREAD_RUNNABLE ? "had the CPU" : "woken by", span->other,
+		 &any);
+	if (span->state == THREAD_BLOCKED && span->runnable)
+		fprintf(timeline->out, ", \"runnable ns\": %" PRId64, span->runnable);
+	fputs("}}", timeline->out);
+}
+
+static int put_thread_states(struct timeline *timeline)
+{
+	struct state_row at = {.timeline = timeline};
+
+	return report_thread_states__each(timeline->file, put_state, &at, &timeline->invalid);
+}
+
 static int put_labels(struct timeline *timeline)
 {
 	/* A stream may carry no kernels at all; to be named twice does no harm. */
@@ -365,6 +420,8 @@ static int write_timeline(struct timeline *timeline)
 		err = timeline__put_gpu_ranges(timeline);
 	if (!err)
 		err = timeline__put_call_samples(timeline);
+	if (!err)
+		err = put_thread_states(timeline);
 	if (!err)
 		err = timeline__put_device_samples(timeline);
 	if (!err)

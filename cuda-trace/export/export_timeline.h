@@ -16,7 +16,10 @@
 
 #define TIMELINE_SYNC_ROWS 1000000ll /* added to a stream's number for its waits */
 
-#define TIMELINE_STACKS	   4096
+/* Added to a thread's number for its states; beyond all numbers of threads. */
+#define TIMELINE_STATE_ROWS 10000000ll
+
+#define TIMELINE_STACKS	    4096
 
 /* The last place of a chain in the call tree. */
 struct timeline_stack {

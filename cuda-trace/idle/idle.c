@@ -9,13 +9,11 @@
 #include <string.h>
 #include "cuda-trace/base/clock.h"
 #include "cuda-trace/capture/process.h"
-#include "cuda-trace/idle/idle_evidence.h"
-#include "cuda-trace/idle/idle_functions.h"
 #include "cuda-trace/idle/idle_gaps.h"
+#include "cuda-trace/idle/idle_threads.h"
 #include "cuda-trace/idle/idle_timeline.h"
 #include "cuda-trace/idle/open_launches.h"
 
-#define STACKS	 4096 /* that are remembered, with their function */
 #define KEPT_MAX (1u << 20)
 #define LATE_NS	 1000000000
 #define NAMELESS UINT32_MAX
@@ -23,14 +21,8 @@
 struct idle {
 	struct idle_timeline *timeline;
 	struct idle_functions *functions;
-	struct idle_evidence *evidence;
+	struct idle_threads *threads;
 	struct idle_gaps *gaps;
-	struct {
-		uint32_t pid;
-		int32_t stack;
-		uint32_t python;
-		uint32_t function;
-	} stacks[STACKS];
 	struct process *last_process; /* that a record came of, and */
 	struct idle_host *last_host;  /* its host */
 	uint64_t last_read, lost;
@@ -60,60 +52,22 @@ void idle__free(struct idle *idle)
 {
 	if (!idle)
 		return;
-	idle_evidence__free(idle->evidence);
+	idle_threads__free(idle->threads);
 	idle_gaps__free(idle->gaps);
 	idle_functions__free(idle->functions);
 	idle_timeline__free(idle->timeline);
 	free(idle);
 }
 
-static uint32_t python_of(struct idle *idle, uint32_t pid, const struct idle_frame *frame)
-{
-	struct idle_code code;
-	uint32_t python;
-
-	if (!frame->code)
-		return 0;
-	python = idle_functions__python(idle->functions, pid, frame, NULL);
-	if (!python && idle_evidence__code(idle->evidence, pid, frame, &code))
-		python = idle_functions__python(idle->functions, pid, frame, (const void *)&code);
-	return python;
-}
-
-/* While its process lives: later nobody knows what is mapped there. */
-static uint32_t function_of(struct idle *idle, uint32_t pid, int32_t stack,
-			    const struct idle_frame *frame)
-{
-	uint32_t python = python_of(idle, pid, frame), slot = (pid * 31 + stack) % STACKS;
-	uint64_t addresses[IDLE_STACK_DEPTH];
-
-	if (stack < 0)
-		return idle_functions__number(idle->functions, pid, NULL, 0, python);
-	if (idle->stacks[slot].pid != pid || idle->stacks[slot].stack != stack ||
-	    idle->stacks[slot].python != python) {
-		uint32_t depth = idle_evidence__stack(idle->evidence, stack, addresses);
-
-		idle->stacks[slot].pid = pid;
-		idle->stacks[slot].stack = stack;
-		idle->stacks[slot].python = python;
-		idle->stacks[slot].function =
-			idle_functions__number(idle->functions, pid, addresses, depth, python);
-	}
-	return idle->stacks[slot].function;
-}
-
 static void add_evidence(void *context, const struct idle_wait *wait,
-			 const struct idle_sample *sample)
+			 const struct idle_sample *sample, uint32_t function)
 {
 	struct idle *idle = context;
 
 	if (wait)
-		idle_timeline__wait(idle->timeline, wait,
-				    function_of(idle, wait->pid, wait->stack, &wait->frame));
+		idle_timeline__wait(idle->timeline, wait, function);
 	else
-		idle_timeline__sample(
-			idle->timeline, sample,
-			function_of(idle, sample->pid, sample->stack, &sample->frame));
+		idle_timeline__sample(idle->timeline, sample, function);
 }
 
 void idle__attach(struct idle *idle, const struct session *session)
@@ -123,8 +77,9 @@ void idle__attach(struct idle *idle, const struct session *session)
 	if (!idle)
 		return;
 	idle->last_read = monotonic__ns();
-	idle->evidence = idle_evidence__new(session, add_evidence, idle);
-	idle->sums.reduced = idle_evidence__reduced(idle->evidence, &scheduler);
+	idle->threads = idle_threads__new(session, idle->functions, add_evidence, idle);
+	idle->sums.reduced =
+		idle_evidence__reduced(idle_threads__evidence(idle->threads), &scheduler);
 	idle_gaps__know(idle->gaps)->scheduler = scheduler;
 }
 
@@ -147,8 +102,8 @@ static void read_evidence(struct idle *idle)
 	uint64_t now = monotonic__ns();
 	struct idle_counters counters;
 
-	idle_evidence__read(idle->evidence);
-	idle_evidence__counters(idle->evidence, &counters);
+	idle_evidence__read(idle_threads__evidence(idle->threads));
+	idle_evidence__counters(idle_threads__evidence(idle->threads), &counters);
 	if (counters.threads_full || counters.unfollowed)
 		known->threads_left_out = true;
 	if (counters.ring_full > idle->lost)
@@ -184,7 +139,7 @@ static struct idle_host *host_of(struct idle *idle, struct process *process)
 	idle->last_host->process = process;
 	if (idle->last_host->interpreter != process->status.interpreter) {
 		idle->last_host->interpreter = process->status.interpreter;
-		idle_evidence__interpreter(idle->evidence, process->pid,
+		idle_evidence__interpreter(idle_threads__evidence(idle->threads), process->pid,
 					   process->status.interpreter);
 	}
 	return idle->last_host;
@@ -198,7 +153,7 @@ void idle__start(struct idle *idle, struct process *process)
 		return;
 	if (host && idle->follows && !host->open)
 		host->open = open_launches__new();
-	idle_evidence__add(idle->evidence, process->pid);
+	idle_evidence__add(idle_threads__evidence(idle->threads), process->pid);
 }
 
 static void add_call(struct idle *idle, struct idle_host *host, uint32_t tid,
@@ -245,10 +200,7 @@ static void forget_process(struct idle *idle, struct idle_host *host)
 {
 	open_launches__free(host->open);
 	host->open = NULL;
-	idle_functions__forget(idle->functions, host->pid);
-	for (uint32_t i = 0; i < STACKS; i++)
-		if (idle->stacks[i].pid == host->pid)
-			idle->stacks[i].pid = 0;
+	idle_threads__forget(idle->threads, host->pid);
 }
 
 void idle__end(struct idle *idle, struct process *process)
@@ -285,7 +237,7 @@ bool idle__follow(struct idle *idle)
 		return false;
 	idle->next_follow = idle->last_read + LATE_NS;
 	idle_timeline__provisional(idle->timeline, true);
-	idle_evidence__present(idle->evidence);
+	idle_evidence__present(idle_threads__evidence(idle->threads));
 	idle_gaps__follow(idle->gaps, idle->last_read - LATE_NS, true, &before);
 	idle_timeline__provisional(idle->timeline, false);
 	idle_timeline__forget(idle->timeline, before);
@@ -309,12 +261,70 @@ uint32_t idle__gpus(const struct idle *idle, struct idle_gpu gpus[GPU_SET_MAX])
 	return idle_gaps__gpus(idle->gaps, gpus);
 }
 
+void idle__recent(const struct idle *idle, uint32_t gpu, enum idle_cause cause,
+		  char out[IDLE_PLACE_LEN])
+{
+	idle_gaps__recent(idle->gaps, gpu, cause, out);
+}
+
+void idle__missing(const struct idle *idle, struct idle_missing *missing)
+{
+	*missing = (struct idle_missing){
+		.late = idle_gaps__know(idle->gaps)->late,
+		.lost = idle->lost,
+		.left_out = idle->sums.left_out,
+		.reduced = idle->sums.reduced,
+	};
+}
+
+void idle__replay(struct idle *idle, bool scheduler, const char *reduced)
+{
+	idle->sums.reduced = reduced;
+	idle_gaps__know(idle->gaps)->scheduler = scheduler;
+}
+
+void idle__past(struct idle *idle, const struct idle_past *past)
+{
+	const struct idle_sample sample = {.pid = past->pid, .tid = past->tid, .time = past->start};
+	uint32_t function = idle_functions__named(idle->functions, past->function);
+
+	if (past->state)
+		idle_timeline__past(idle->timeline, past, function);
+	else
+		idle_timeline__sample(idle->timeline, &sample, function);
+}
+
+void idle__lost(struct idle *idle, uint64_t from, uint64_t to)
+{
+	note_lossy(idle, from, to);
+}
+
+void idle__call(struct idle *idle, uint32_t pid, uint32_t tid, const struct idle_call *call,
+		const char *name)
+{
+	struct idle_host *host = idle_timeline__host(idle->timeline, pid);
+
+	if (!host)
+		return;
+	idle_host__learn(idle->timeline, host, call->name, name);
+	add_call(idle, host, tid, call);
+}
+
+void idle__progress(struct idle *idle, uint64_t until)
+{
+	if (idle_timeline__size(idle->timeline) >= KEPT_MAX ||
+	    idle_gaps__size(idle->gaps) >= KEPT_MAX)
+		idle_gaps__close(idle->gaps, until - LATE_NS);
+}
+
 const struct idle_sums *idle__finish(struct idle *idle)
 {
 	if (!idle)
 		return NULL;
-	read_evidence(idle);
-	idle_evidence__finish(idle->evidence);
+	if (idle->threads) {
+		read_evidence(idle);
+		idle_evidence__finish(idle_threads__evidence(idle->threads));
+	}
 	if (!idle_gaps__finish(idle->gaps, &idle->sums))
 		return NULL;
 	idle->sums.lost = idle->lost;

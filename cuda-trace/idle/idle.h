@@ -8,6 +8,7 @@
 
 #include "cuda-trace/capture/gpu_set.h"
 #include "cuda-trace/idle/idle_causes.h"
+#include "cuda-trace/idle/idle_timeline.h"
 #include "libcupti-usdt/probes.h"
 
 /* Of one GPU: the sum over causes is the time in which it was idle. */
@@ -27,6 +28,11 @@ struct session;
 #define IDLE_CALL_GROUPS                                                                       \
 	(1u << CUDA_GROUP_API_SYNC | 1u << CUDA_GROUP_API_COPY | 1u << CUDA_GROUP_API_MEMORY | \
 	 1u << CUDA_GROUP_API_MODULE | 1u << CUDA_GROUP_API_CONTEXT)
+
+struct idle_missing {
+	uint64_t late, lost, left_out; /* as in struct idle_sums */
+	const char *reduced;
+};
 
 struct idle_sums {
 	uint64_t window_ns; /* first event to the end of the last, of all processes */
@@ -59,6 +65,23 @@ bool idle__follow(struct idle *idle);
 /* As followed until now. The sums are valid until the next call. */
 const struct idle_sums *idle__sums(struct idle *idle);
 uint32_t idle__gpus(const struct idle *idle, struct idle_gpu gpus[GPU_SET_MAX]);
+/* Where most of a GPU's gaps with that cause were lately; untrusted, "" = not known. gpu: its index
+ * in idle__gpus(). */
+void idle__recent(const struct idle *idle, uint32_t gpu, enum idle_cause cause,
+		  char out[IDLE_PLACE_LEN]);
+/* What is missing of idle__sums(), without the causes. */
+void idle__missing(const struct idle *idle, struct idle_missing *missing);
+/*
+ * Of a recording, instead of idle__attach() and idle__tick(): are there waits, and what is missing
+ * of them (NULL = nothing); its waits, samples and calls, each sort in order; and that it has all
+ * before `until`, less a second. idle__lost(): waits were lost from then to then.
+ */
+void idle__replay(struct idle *idle, bool scheduler, const char *reduced);
+void idle__past(struct idle *idle, const struct idle_past *past);
+void idle__lost(struct idle *idle, uint64_t from, uint64_t to);
+void idle__call(struct idle *idle, uint32_t pid, uint32_t tid, const struct idle_call *call,
+		const char *name);
+void idle__progress(struct idle *idle, uint64_t until);
 /* NULL = there was no operation on a GPU with times. Valid until the free. */
 const struct idle_sums *idle__finish(struct idle *idle);
 

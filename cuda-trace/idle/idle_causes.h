@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* X(enumerator, stable key, text) */
+/* X(enumerator, stable key, text). Their numbers are in recordings: only append. */
 #define IDLE_CAUSES(X)                                                     \
 	X(UNEXPLAINED, "unexplained", "unexplained")                       \
 	X(CPU, "cpu", "the launching thread was on the CPU")               \

@@ -195,6 +195,15 @@ uint32_t idle_functions__python(struct idle_functions *functions, uint32_t pid,
 	return intern__number(functions->texts, text, strlen(text) + 1, NULL);
 }
 
+uint32_t idle_functions__named(struct idle_functions *functions, const char *name)
+{
+	struct place place = {};
+
+	if (*name)
+		place.python = intern__number(functions->texts, name, strlen(name) + 1, NULL);
+	return place.python ? intern__number(functions->places, &place, sizeof(place), NULL) : 0;
+}
+
 static const char *native_name(struct idle_functions *functions, const struct place *place)
 {
 	const struct module *module;

@@ -22,6 +22,8 @@ uint32_t idle_functions__number(struct idle_functions *functions, uint32_t pid,
  * before. */
 uint32_t idle_functions__python(struct idle_functions *functions, uint32_t pid,
 				const struct idle_frame *frame, const struct event_code *code);
+/* One whose name a recording has. */
+uint32_t idle_functions__named(struct idle_functions *functions, const char *name);
 /* Untrusted; "" = not known. Valid until the next call. */
 const char *idle_functions__name(struct idle_functions *functions, uint32_t number);
 

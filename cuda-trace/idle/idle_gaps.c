@@ -12,7 +12,7 @@
 #include "cuda-trace/base/clock.h"
 #include "cuda-trace/capture/gpu_set.h"
 #include "cuda-trace/capture/record_times.h"
-#include "cuda-trace/idle/idle_places.h"
+#include "cuda-trace/idle/idle_recent.h"
 #include "cuda-trace/idle/open_launches.h"
 #include "cuda-trace/idle/wait_causes.h"
 
@@ -37,6 +37,7 @@ struct gpu {
 	struct idle_line *last; /* who made the call for its last operation */
 	uint64_t left;		/* when the last process that used it ended */
 	uint64_t whole_ns, ns[IDLE_CAUSE_COUNT];
+	struct idle_recent recent[IDLE_CAUSE_COUNT];
 };
 
 struct idle_gaps {
@@ -51,7 +52,7 @@ struct idle_gaps {
 	} * devices;
 	uint32_t device_count, device_size;
 	uint64_t first, last; /* event */
-	uint64_t idle_ns, gap_count, late;
+	uint64_t idle_ns, gap_count;
 	size_t kept;
 	bool follows; /* idle_gaps__follow() */
 };
@@ -125,7 +126,7 @@ static void add_operation(struct idle_gaps *gaps, struct idle_host *host, uint32
 	bool fits = gpu && array_grow__for_one(gpu->operations, gpu->size, gpu->count);
 
 	if (!fits || operation->start < gpu->busy_until) {
-		gaps->late++;
+		gaps->known.late++;
 		if (!fits || !gaps->follows || operation->end <= gpu->busy_until)
 			return;
 	}
@@ -253,6 +254,7 @@ static void settle(struct idle_gaps *gaps, struct gpu *gpu, struct idle_path *pa
 	idle_places__add(gaps->places, &place, to - from, path_ns);
 	gaps->idle_ns += to - from;
 	gpu->ns[place.cause] += to - from;
+	idle_recent__add(&gpu->recent[place.cause], &place, to - from);
 	gaps->gap_count++;
 }
 
@@ -473,6 +475,14 @@ uint32_t idle_gaps__gpus(const struct idle_gaps *gaps, struct idle_gpu gpus[GPU_
 	return gaps->set.count;
 }
 
+void idle_gaps__recent(const struct idle_gaps *gaps, uint32_t gpu, enum idle_cause cause,
+		       char out[IDLE_PLACE_LEN])
+{
+	*out = 0;
+	if (gpu < gaps->set.count && gaps->gpus[gpu].recent[cause].ns)
+		idle_place__write(out, &gaps->gpus[gpu].recent[cause].place, gaps->functions);
+}
+
 void idle_gaps__sums(const struct idle_gaps *gaps, struct idle_sums *sums)
 {
 	sums->whole_ns = 0;
@@ -480,7 +490,7 @@ void idle_gaps__sums(const struct idle_gaps *gaps, struct idle_sums *sums)
 		sums->whole_ns += gaps->gpus[i].whole_ns;
 	sums->idle_ns = gaps->idle_ns;
 	sums->gaps = gaps->gap_count;
-	sums->late = gaps->late;
+	sums->late = gaps->known.late;
 	sums->count = idle_places__sums(gaps->places, gaps->functions, sums->causes);
 }
 
@@ -503,7 +513,7 @@ bool idle_gaps__finish(struct idle_gaps *gaps, struct idle_sums *sums)
 	sums->whole_ns = sums->window_ns * used;
 	sums->idle_ns = gaps->idle_ns;
 	sums->gaps = gaps->gap_count;
-	sums->late = gaps->late;
+	sums->late = gaps->known.late;
 	sums->count = idle_places__sums(gaps->places, gaps->functions, sums->causes);
 	return used;
 }

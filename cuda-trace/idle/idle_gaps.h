@@ -33,6 +33,9 @@ void idle_gaps__follow(struct idle_gaps *gaps, uint64_t until, bool present, uin
 void idle_gaps__keep(struct idle_gaps *gaps);
 /* By GPU, and how many; causes of all of them. */
 uint32_t idle_gaps__gpus(const struct idle_gaps *gaps, struct idle_gpu gpus[GPU_SET_MAX]);
+/* See idle__recent(). */
+void idle_gaps__recent(const struct idle_gaps *gaps, uint32_t gpu, enum idle_cause cause,
+		       char out[IDLE_PLACE_LEN]);
 void idle_gaps__sums(const struct idle_gaps *gaps, struct idle_sums *sums);
 /* The same of all that is left; false: no operation came. */
 bool idle_gaps__finish(struct idle_gaps *gaps, struct idle_sums *sums);

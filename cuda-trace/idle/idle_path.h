@@ -20,6 +20,7 @@ struct idle_known {
 		uint64_t from, to;
 	} lossy[IDLE_LOSSY_MAX]; /* times of which waits were lost */
 	uint32_t lossy_count;
+	uint64_t late; /* operations that came when their time was explained already */
 };
 
 struct idle_weight {

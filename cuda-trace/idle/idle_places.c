@@ -45,7 +45,7 @@ void idle_places__free(struct idle_places *places)
 	free(places);
 }
 
-static bool is_same(const struct idle_place *a, const struct idle_place *b)
+bool idle_place__is(const struct idle_place *a, const struct idle_place *b)
 {
 	return a->cause == b->cause && a->text == b->text && a->waker == b->waker &&
 	       a->meanwhile == b->meanwhile && a->function == b->function &&
@@ -69,7 +69,7 @@ void idle_places__add(struct idle_places *places, const struct idle_place *place
 	places->causes[place->cause].ns += gap_ns;
 	places->causes[place->cause].path_ns += path_ns;
 	places->causes[place->cause].gaps++;
-	while (places->slots[i].gaps && !is_same(&places->slots[i].place, place))
+	while (places->slots[i].gaps && !idle_place__is(&places->slots[i].place, place))
 		i = (i + 1) % SLOTS;
 	if (!places->slots[i].gaps) {
 		if (places->count == PLACES_MAX)
@@ -89,7 +89,8 @@ static void append(char *out, const char *format, const char *text)
 		snprintf(out + used, IDLE_PLACE_LEN - used, format, text);
 }
 
-static void write_place(char *out, const struct idle_place *place, struct idle_functions *functions)
+void idle_place__write(char out[IDLE_PLACE_LEN], const struct idle_place *place,
+		       struct idle_functions *functions)
 {
 	*out = 0;
 	append(out, "%s", place->text);
@@ -157,7 +158,7 @@ static void fill_places(const struct idle_places *places, struct idle_functions 
 	for (uint32_t i = 0; i < count; i++) {
 		char text[IDLE_PLACE_LEN];
 
-		write_place(text, &slots[i]->place, functions);
+		idle_place__write(text, &slots[i]->place, functions);
 		keep_place(sum, text, slots[i]->ns, slots[i]->gaps);
 	}
 	qsort(sum->places, sum->place_count, sizeof(sum->places[0]), by_place_ns);

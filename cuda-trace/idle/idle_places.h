@@ -19,6 +19,11 @@ struct idle_place {
 	uint32_t function, waker_function;
 };
 
+bool idle_place__is(const struct idle_place *a, const struct idle_place *b);
+/* Untrusted; "" = nothing is known of it. */
+void idle_place__write(char out[IDLE_PLACE_LEN], const struct idle_place *place,
+		       struct idle_functions *functions);
+
 struct idle_places *idle_places__new(void);
 void idle_places__free(struct idle_places *places);
 void idle_places__add(struct idle_places *places, const struct idle_place *place, uint64_t gap_ns,

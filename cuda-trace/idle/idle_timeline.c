@@ -150,23 +150,29 @@ static void note_seen(struct idle_line *line, uint64_t time)
 		line->seen = time;
 }
 
-void idle_timeline__wait(struct idle_timeline *timeline, const struct idle_wait *wait,
-			 uint32_t function)
+static void add_span(struct idle_timeline *timeline, uint32_t pid, uint32_t tid,
+		     const struct idle_span *span)
 {
-	struct idle_host *host = idle_timeline__host(timeline, wait->pid);
-	struct idle_line *line = host ? idle_timeline__line(timeline, host, wait->tid, true) : NULL;
+	struct idle_host *host = idle_timeline__host(timeline, pid);
+	struct idle_line *line = host ? idle_timeline__line(timeline, host, tid, true) : NULL;
 
 	/* A thread's waits come in order: what does not is of a thread whose number is used again,
 	 * or nonsense. */
-	if (!line || wait->end < wait->start ||
-	    (line->span_count && line->spans[line->span_count - 1].end > wait->start) ||
+	if (!line || span->end < span->start ||
+	    (line->span_count && line->spans[line->span_count - 1].end > span->start) ||
 	    !array_grow__for_one(line->spans, line->span_size, line->span_count)) {
 		timeline->dropped += !timeline->provisional;
 		return;
 	}
 	line->provisional += timeline->provisional;
-	note_seen(line, wait->start);
-	line->spans[line->span_count++] = (struct idle_span){
+	note_seen(line, span->start);
+	line->spans[line->span_count++] = *span;
+}
+
+void idle_timeline__wait(struct idle_timeline *timeline, const struct idle_wait *wait,
+			 uint32_t function)
+{
+	const struct idle_span span = {
 		.start = wait->start,
 		.end = wait->end,
 		.off_ns = wait->off_ns,
@@ -182,6 +188,30 @@ void idle_timeline__wait(struct idle_timeline *timeline, const struct idle_wait 
 		.rival = idle_timeline__intern(timeline, wait->rival.comm, IDLE_COMM_LEN),
 		.name = idle_timeline__intern(timeline, wait->name, IDLE_FILE_LEN),
 	};
+
+	add_span(timeline, wait->pid, wait->tid, &span);
+}
+
+void idle_timeline__past(struct idle_timeline *timeline, const struct idle_past *past,
+			 uint32_t function)
+{
+	const struct idle_span span = {
+		.start = past->start,
+		.end = past->end,
+		.off_ns = past->off_ns,
+		.delay_ns = past->delay_ns,
+		.function = function,
+		.state = past->state,
+		.cause = past->cause,
+		.other_pid = past->waker_pid,
+		.other_tid = past->waker_tid,
+		.other = idle_timeline__intern(timeline, past->waker, IDLE_COMM_LEN),
+		.rival = idle_timeline__intern(timeline, past->rival, IDLE_COMM_LEN),
+		.text = idle_timeline__intern(timeline, past->text, strlen(past->text)),
+		.name = "",
+	};
+
+	add_span(timeline, past->pid, past->tid, &span);
 }
 
 void idle_timeline__sample(struct idle_timeline *timeline, const struct idle_sample *sample,
@@ -222,6 +252,16 @@ const char *idle_host__name(struct idle_timeline *timeline, struct idle_host *ho
 	    array_grow__counted(host->names, host->name_count))
 		host->names[host->name_count++] = (struct idle_name){id, text};
 	return text;
+}
+
+void idle_host__learn(struct idle_timeline *timeline, struct idle_host *host, uint32_t id,
+		      const char *text)
+{
+	if (find_name(host, id) || host->name_count == NAMES_MAX ||
+	    !array_grow__counted(host->names, host->name_count))
+		return;
+	host->names[host->name_count++] =
+		(struct idle_name){id, idle_timeline__intern(timeline, text, strlen(text))};
 }
 
 void idle_host__leave(struct idle_timeline *timeline, struct idle_host *host)

@@ -22,6 +22,15 @@ struct idle_call {
 	uint32_t name; /* id of the process, IDLE_LAUNCH_CALL */
 };
 
+/* What a recording knows of a wait; of a sample start = end, and the state is 0. */
+struct idle_past {
+	uint32_t pid, tid, waker_pid, waker_tid;
+	uint64_t start, end, off_ns, delay_ns;
+	uint16_t state;
+	uint8_t cause; /* enum idle_cause, unless a watched thread woke it */
+	const char *text, *function, *waker, *rival; /* "" = none */
+};
+
 /* struct idle_wait, smaller: texts are interned. */
 struct idle_span {
 	uint64_t start, end;
@@ -31,7 +40,9 @@ struct idle_span {
 	uint32_t mode;
 	uint32_t other_pid, other_tid;
 	const char *other, *rival, *name; /* "" = none */
+	const char *text;		  /* of a recording, which has no numbers; or NULL */
 	uint16_t state;
+	uint8_t cause; /* with a text: see struct idle_past */
 };
 
 struct idle_moment {
@@ -91,11 +102,16 @@ void idle_timeline__call(struct idle_timeline *timeline, struct idle_line *line,
 			 const struct idle_call *call);
 void idle_timeline__wait(struct idle_timeline *timeline, const struct idle_wait *wait,
 			 uint32_t function);
+void idle_timeline__past(struct idle_timeline *timeline, const struct idle_past *past,
+			 uint32_t function);
 void idle_timeline__sample(struct idle_timeline *timeline, const struct idle_sample *sample,
 			   uint32_t function);
 /* Keeps the names of the process's calls: it ends. */
 void idle_host__leave(struct idle_timeline *timeline, struct idle_host *host);
 const char *idle_host__name(struct idle_timeline *timeline, struct idle_host *host, uint32_t id);
+/* What a call is named, where the process does not know it. */
+void idle_host__learn(struct idle_timeline *timeline, struct idle_host *host, uint32_t id,
+		      const char *text);
 /* Before the next two: puts calls in order, builds origins. */
 void idle_timeline__prepare(struct idle_timeline *timeline);
 /* The call with that correlation; NULL = none came. */

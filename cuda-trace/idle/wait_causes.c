@@ -114,6 +114,8 @@ enum idle_cause wait_causes__of(const struct idle_span *span, bool local)
 
 	if (span->state == IDLE_RUNNABLE)
 		return IDLE_PREEMPTED;
+	if (span->text)
+		return span->cause == IDLE_NO_WORK && local ? IDLE_PROCESS : span->cause;
 	if (span->state == IDLE_GIL)
 		return IDLE_GIL_WAIT;
 	if (span->state == IDLE_DISK || span->syscall < 0)
@@ -143,6 +145,8 @@ const char *wait_causes__text(char *out, size_t size, const struct idle_span *sp
 	char number[32] = "";
 	const char *call, *object = "";
 
+	if (span->text)
+		return snprintf(out, size, "%s", span->text), out;
 	snprintf(number, sizeof(number), "system call %d", span->syscall);
 	call = i < CALLS ? calls[i].name : number;
 	if (span->state == IDLE_GIL)

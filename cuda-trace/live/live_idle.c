@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "cuda-trace/live/live_idle.h"
 
-#include <stddef.h>
+#include <string.h>
+#include "cuda-trace/live/live_gpus.h"
 
 #define OPERATION_GROUPS                                                               \
 	(1u << CUDA_GROUP_LAUNCH | 1u << CUDA_GROUP_KERNEL | 1u << CUDA_GROUP_MEMCPY | \
@@ -13,6 +14,19 @@ bool live_idle__open(struct idle **idle, struct session_options *options)
 	options->ring_mib = 0;
 	*idle = idle__new(true);
 	return *idle;
+}
+
+void live_idle__uuid(char out[48], const struct idle_gpu *gpu)
+{
+	static const uint8_t none[16];
+	struct cuda_device device = {};
+
+	memcpy(device.uuid, gpu->uuid, sizeof(gpu->uuid));
+	memcpy(device.mig_uuid, gpu->mig_uuid, sizeof(gpu->mig_uuid));
+	device.mig = memcmp(gpu->mig_uuid, none, sizeof(none)) != 0;
+	*out = 0;
+	if (gpu->known)
+		live_gpus__uuid(out, &device);
 }
 
 static void start_process(void *context, struct process *process)

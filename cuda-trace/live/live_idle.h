@@ -9,6 +9,8 @@
 
 /* Adds to the options what it needs. False: no memory. */
 bool live_idle__open(struct idle **idle, struct session_options *options);
+/* As live_gpus__uuid(); "" = not known. */
+void live_idle__uuid(char out[48], const struct idle_gpu *gpu);
 /* Accepts NULL. */
 void live_idle__attach(struct idle *idle, struct session *session);
 

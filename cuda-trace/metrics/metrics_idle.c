@@ -6,9 +6,8 @@
 #include "cuda-trace/metrics/metrics_idle.h"
 
 #include <stdio.h>
-#include <string.h>
 #include "cuda-trace/idle/idle.h"
-#include "cuda-trace/live/live_gpus.h"
+#include "cuda-trace/live/live_idle.h"
 
 static const struct metric seconds = {
 	METRIC_COUNTER, "cuda_gpu_idle_seconds", "seconds",
@@ -23,24 +22,11 @@ static const struct metric reduced = {
 static const struct metric lost = {METRIC_COUNTER, "cuda_trace_idle_lost", "",
 				   "What is missing for cuda_gpu_idle_seconds_total, by reason."};
 
-static void write_uuid(char out[48], const struct idle_gpu *gpu)
-{
-	static const uint8_t none[16];
-	struct cuda_device device = {};
-
-	memcpy(device.uuid, gpu->uuid, sizeof(gpu->uuid));
-	memcpy(device.mig_uuid, gpu->mig_uuid, sizeof(gpu->mig_uuid));
-	device.mig = memcmp(gpu->mig_uuid, none, sizeof(none)) != 0;
-	*out = 0;
-	if (gpu->known)
-		live_gpus__uuid(out, &device);
-}
-
 static void write_gpu(struct exposition *exposition, const struct idle_gpu *gpu, double started)
 {
 	char uuid[48], labels[160];
 
-	write_uuid(uuid, gpu);
+	live_idle__uuid(uuid, gpu);
 	for (int cause = 0; cause < IDLE_CAUSE_COUNT; cause++) {
 		snprintf(labels, sizeof(labels), "device=\"%u\",uuid=\"%s\",cause=\"%s\"",
 			 gpu->ordinal, uuid, idle_cause_keys[cause]);
@@ -63,7 +49,7 @@ void metrics_idle__write(struct exposition *exposition, struct idle *idle, doubl
 		write_gpu(exposition, &gpus[i], started);
 	exposition__family(exposition, &observed);
 	for (uint32_t i = 0; i < count; i++) {
-		write_uuid(uuid, &gpus[i]);
+		live_idle__uuid(uuid, &gpus[i]);
 		snprintf(labels, sizeof(labels), "device=\"%u\",uuid=\"%s\"", gpus[i].ordinal,
 			 uuid);
 		exposition__value(exposition, labels, gpus[i].whole_ns / 1e9, started);

@@ -277,6 +277,17 @@
 	F(stream, REQ, STORED, NUMBER, spool_collective, call.stream) \
 	F(correlationId, INT, REPLAY, OPTIONAL, spool_collective, head.correlation)
 
+/* What a thread did. */
+#define COLUMNS_THREAD_STATES(F, O) \
+	COLUMNS_SPAN(F, spool_thread) \
+	F(globalTid, REQ, STORED, THREAD, spool_thread, tid) \
+	F(state, REQ, STORED, NUMBER, spool_thread, state) \
+	F(cause, REQ, STORED, NUMBER, spool_thread, cause) \
+	O(waitsFor, INT, STORED) O(function, INT, STORED) \
+	F(offNs, REQ, STORED, NUMBER, spool_thread, off_ns) \
+	F(delayNs, REQ, STORED, NUMBER, spool_thread, delay_ns) \
+	O(wakerGlobalTid, INT, STORED) O(waker, INT, STORED) O(rival, INT, STORED)
+
 /* X(enumerator, table, what follows the columns, kind of record). A record of that kind is a row of
  * the table, and the other way round, by nothing but the columns. OTHER: code decides. */
 #define RECORD_TABLES(X)                                      \
@@ -301,7 +312,8 @@
 	X(PC_STACKS, CUDA_TRACE_PC_STACKS, "", OTHER)                \
 	X(EVENT_RECORD, CUDA_TRACE_EVENT_RECORDS, "", EVENT_RECORD) \
 	X(UVM, CUDA_TRACE_UNIFIED_MEMORY, "", OTHER) \
-	X(COLLECTIVES, CUDA_TRACE_COLLECTIVES, "", OTHER)
+	X(COLLECTIVES, CUDA_TRACE_COLLECTIVES, "", OTHER) \
+	X(THREAD_STATES, CUDA_TRACE_THREAD_STATES, "", OTHER)
 /* clang-format on */
 
 enum db_table {
@@ -337,6 +349,7 @@ union any_record {
 #undef RECORD_STRUCTURE
 	struct spool_sample sample;
 	struct spool_collective collective;
+	struct spool_thread thread;
 };
 
 enum column_use {

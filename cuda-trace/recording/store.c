@@ -83,8 +83,8 @@ static bool has_space(struct store *store, size_t size)
 	return !store->full;
 }
 
-static void put_of_stacks(void *context, enum spool_kind kind, const void *data, size_t size,
-			  const void *more, size_t more_size)
+void store__put(void *context, enum spool_kind kind, const void *data, size_t size,
+		const void *more, size_t more_size)
 {
 	struct store *store = context;
 
@@ -109,7 +109,7 @@ static void put_sample(void *context, void *owner, const struct spool_sample *sa
 
 static int start_stacks(struct store *store)
 {
-	const struct callstacks_sink sink = {store, put_of_stacks, put_sample};
+	const struct callstacks_sink sink = {store, store__put, put_sample};
 
 	if (store->options.stacks)
 		store->callstacks = callstacks__new(&sink);

@@ -39,6 +39,9 @@ void store__stack_period(struct store *store, uint32_t period);
 void store__process_end(struct store *store, struct process *process);
 /* Call it a few times a second: 0, -EFBIG at max_bytes, or why the file cannot grow. */
 int store__tick(struct store *store, const struct session_lost_counts *lost);
+/* Anything that is of no process: what threads did, texts of that. */
+void store__put(void *store, enum spool_kind kind, const void *data, size_t size, const void *more,
+		size_t more_size);
 /* Names the functions of stacks; of store__finish() a part. Zeros where there are none. */
 void store__stack_counts(const struct store *store, struct callstacks_counts *counts);
 uint64_t store__records(const struct store *store);

@@ -119,6 +119,8 @@ static int import_fact(struct import *import, const struct spool_entry *entry, s
 		return store_rows__source(import->rows, entry->process, entry->data, size);
 	case SPOOL_COMM:
 		return store_rows__comm(import->rows, entry->process, entry->data, size);
+	case SPOOL_TEXT:
+		return store_rows__text(import->rows, entry->data, size);
 	case SPOOL_ORIGIN:
 		return store_rows__origin(import->rows, entry->process, entry->data, size);
 	case SPOOL_LOST:

@@ -9,6 +9,7 @@
 #include "cuda-trace/base/call_arguments.h"
 #include "cuda-trace/capture/agent_state.h"
 #include "cuda-trace/recording/store_collectives.h"
+#include "cuda-trace/recording/store_threads.h"
 
 /* A hostile process may number its names as it likes; more than this stays "[name N]". */
 #define MAX_NAMES      (1u << 20)
@@ -39,6 +40,11 @@ int store_rows__new(struct rows **result, struct db *db, uint64_t epoch)
 	return 0;
 }
 
+int64_t store_objects__global_pid(uint32_t pid)
+{
+	return GLOBAL_VM | (int64_t)(pid & 0xffffff) << 24;
+}
+
 struct rows_process *store_objects__find(struct rows *rows, uint32_t number)
 {
 	if (number >= rows->process_capacity || !rows->processes[number].used)
@@ -63,7 +69,7 @@ int store_rows__process(struct rows *rows, uint32_t number, const struct spool_p
 	process->used = true;
 	process->info = *info;
 	process->info.comm[sizeof(process->info.comm) - 1] = '\0';
-	process->global_pid = GLOBAL_VM | (int64_t)(info->pid & 0xffffff) << 24;
+	process->global_pid = store_objects__global_pid(info->pid);
 	return 0;
 }
 
@@ -418,6 +424,9 @@ int store_rows__finish(struct rows *rows)
 {
 	int err = put_period(rows);
 
+	if (!err)
+		err = store_threads__finish(rows);
+
 	for (size_t i = 0; !err && i < rows->process_capacity; i++)
 		if (rows->processes[i].used) {
 			err = store_collectives__finish(rows, &rows->processes[i]);
@@ -443,6 +452,8 @@ void store_rows__free(struct rows *rows)
 	}
 	free(rows->processes);
 	free(rows->failures);
+	free(rows->thread_texts);
+	free(rows->threads);
 	store_callstacks__free(rows->callstacks);
 	free(rows);
 }

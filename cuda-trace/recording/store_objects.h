@@ -59,8 +59,13 @@ struct rows {
 	uint32_t shape_count;
 	uint64_t *failures; /* open addressing: keys of failed calls, 0 = free */
 	size_t failure_capacity, failure_count;
+	int64_t *thread_texts; /* StringIds by the number of SPOOL_TEXT; 0 = did not come */
+	size_t thread_text_capacity;
+	char *threads; /* what is missing of thread states, "" = nothing; NULL = there are none */
 };
 
+/* A globalPid. */
+int64_t store_objects__global_pid(uint32_t pid);
 struct rows_process *store_objects__find(struct rows *rows, uint32_t number);
 /* StringIds of a kernel's name; NULL without memory. */
 const struct rows_name *store_objects__kernel_name(struct rows *rows, struct rows_process *process,

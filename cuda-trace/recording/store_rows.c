@@ -10,6 +10,7 @@
 #include "bpf/event.h"
 #include "cuda-trace/base/api_names.h"
 #include "cuda-trace/recording/store_collectives.h"
+#include "cuda-trace/recording/store_threads.h"
 #include "cuda-trace/recording/store_objects.h"
 
 #define EVENT_CLASS_NODE     77
@@ -354,6 +355,11 @@ int store_rows__chain(struct rows *rows, enum spool_kind kind, const uint8_t *da
 	return store_callstacks__fact(rows->callstacks, kind, data, size);
 }
 
+int store_rows__text(struct rows *rows, const uint8_t *data, size_t size)
+{
+	return store_threads__text(rows, data, size);
+}
+
 int store_rows__comm(struct rows *rows, uint32_t number, const uint8_t *data, size_t size)
 {
 	struct rows_process *process = store_objects__find(rows, number);
@@ -383,11 +389,12 @@ int store_rows__record(struct rows *rows, uint32_t number, uint8_t group,
 {
 	struct rows_process *process = store_objects__find(rows, number);
 	union any_record record;
+	bool thread = !number && size >= sizeof(*data) && data->kind == SPOOL_THREAD;
 
-	if (!process || size < sizeof(*data))
+	if ((!process && !thread) || size < sizeof(*data))
 		return 0;
 	/* A file of another version may have shorter or longer records: what is missing is 0. */
 	memset(&record, 0, sizeof(record));
 	memcpy(&record, data, size < sizeof(record) ? size : sizeof(record));
-	return put(rows, process, &record, group);
+	return thread ? store_threads__state(rows, &record) : put(rows, process, &record, group);
 }

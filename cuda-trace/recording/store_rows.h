@@ -25,6 +25,8 @@ int store_rows__status(struct rows *rows, uint32_t number, const struct cuda_sta
 int store_rows__source(struct rows *rows, uint32_t number, const uint8_t *data, size_t size);
 /* A communicator of NCCL, a struct event_collective. */
 int store_rows__comm(struct rows *rows, uint32_t number, const uint8_t *data, size_t size);
+/* A text of thread states, an entry SPOOL_TEXT. */
+int store_rows__text(struct rows *rows, const uint8_t *data, size_t size);
 int store_rows__ended(struct rows *rows, uint32_t number, uint64_t time);
 /* Entries of stacks; others are ignored. */
 int store_rows__chain(struct rows *rows, enum spool_kind kind, const uint8_t *data, size_t size);

@@ -55,6 +55,7 @@ enum spool_kind {
 	SPOOL_SOURCE = 15,   /* u32 enum event_source: what comes of the process from now on */
 	SPOOL_COMM = 16,     /* struct event_collective: a communicator of NCCL was made */
 	SPOOL_ORIGIN = 17,   /* struct spool_origin */
+	SPOOL_TEXT = 18,     /* u32 number, text: of thread states */
 };
 
 /* Numbers are those of one recording, from 1. */
@@ -99,6 +100,21 @@ struct spool_sample {
 struct spool_collective {
 	struct cuda_record head;
 	struct event_collective call;
+};
+
+/* Among the records, of no process: what a thread did, see CUDA_TRACE_THREAD_STATES in
+ * docs/reference/schema.md. Texts are numbers of SPOOL_TEXT, 0 = none. That with the number 0 says
+ * what is missing of all of them. */
+#define SPOOL_THREAD 0x8002 /* .kind */
+struct spool_thread {
+	struct cuda_record head;
+	uint64_t start, end;
+	uint64_t off_ns, delay_ns;
+	uint32_t pid, tid;
+	uint32_t waker_pid, waker_tid;
+	uint32_t text, function, waker, rival;
+	uint16_t state, cause;
+	uint32_t pad;
 };
 
 struct spool_entry {

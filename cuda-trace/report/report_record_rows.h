@@ -11,6 +11,7 @@
 #include "cuda-trace/report/report_index.h"
 #include "cuda-trace/report/report_reader.h"
 #include "cuda-trace/report/report_record_ranges.h"
+#include "cuda-trace/report/report_records.h"
 #include "cuda-trace/capture/session.h"
 
 struct replay {
@@ -30,10 +31,6 @@ struct replay {
 	bool ranged; /* there are NVTX ranges, and what they belong with comes in order */
 	struct replay_ranges ranges;
 };
-
-/* Times of a file may be negative; those of records are not. A day is enough for any session that
- * was running when the recording began. */
-#define REPLAY_EPOCH (86400ull * 1000000000)
 
 /* A row being played. */
 struct replay_row {

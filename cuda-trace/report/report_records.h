@@ -9,6 +9,10 @@
 #include "cuda-trace/report/report_file.h"
 #include "cuda-trace/capture/session.h"
 
+/* Times of a file may be negative; those of records are not. A day is enough for any session that
+ * was running when the recording began. */
+#define REPLAY_EPOCH (86400ull * 1000000000)
+
 /* 0 or -errno, printed. Processes are made and freed inside. */
 int report_records__run(const struct report_file *file, const struct sink *sink);
 /* What the recording says was lost; zeros for files that do not say. */

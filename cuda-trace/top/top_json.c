@@ -102,6 +102,51 @@ static void write_process(FILE *file, struct top_model *model, const struct top_
 	fputc('}', file);
 }
 
+/* Why the GPU was idle in the last seconds: the main cause comes first. */
+static void write_causes(FILE *file, const struct top_model *model, const struct top_device *device)
+{
+	struct top_causes causes;
+
+	fputs(",\"idle\":", file);
+	if (!top_idle__of(&model->idle, device->uuid, device->number, &causes)) {
+		fputs("null", file);
+		return;
+	}
+	fprintf(file, "{\"observed_ns\":%llu,\"idle_ns\":%llu,\"causes\":[",
+		(unsigned long long)causes.whole_ns, (unsigned long long)causes.idle_ns);
+	for (int i = 0; i < causes.count; i++) {
+		const struct top_cause *cause = &causes.causes[i];
+
+		fprintf(file,
+			"%s{\"cause\":\"%s\",\"ns\":%llu,\"share\":%.4f,\"place\":", i ? "," : "",
+			idle_cause_keys[cause->cause], (unsigned long long)cause->ns,
+			(double)cause->ns / causes.idle_ns);
+		text__write_json(file, cause->place);
+		fputc('}', file);
+	}
+	fputs("]}", file);
+}
+
+static void write_idle(FILE *file, const struct top_model *model)
+{
+	struct idle_missing missing;
+
+	fputs(",\"idle\":", file);
+	if (!model->idle.idle) {
+		fputs("null", file);
+		return;
+	}
+	idle__missing(model->idle.idle, &missing);
+	fputs("{\"reduced\":", file);
+	if (missing.reduced)
+		text__write_json(file, missing.reduced);
+	else
+		fputs("null", file);
+	fprintf(file, ",\"lost\":%llu,\"left_out\":%llu,\"late\":%llu}",
+		(unsigned long long)missing.lost, (unsigned long long)missing.left_out,
+		(unsigned long long)missing.late);
+}
+
 static void write_device(FILE *file, const struct top_model *model, int number, const char *comma)
 {
 	const struct top_device *device = &model->devices[number];
@@ -116,9 +161,11 @@ static void write_device(FILE *file, const struct top_model *model, int number, 
 	text__write_json(file, device->name);
 	fprintf(file,
 		",\"gpu_percent\":%.2f,\"copy_percent\":%.2f,\"live_bytes\":%llu,"
-		"\"launches_per_second\":%.1f}",
+		"\"launches_per_second\":%.1f",
 		100 * device->busy_ns / ns, 100 * device->copy_ns / ns,
 		(unsigned long long)device->live_bytes, device->launches / (ns / 1e9));
+	write_causes(file, model, device);
+	fputc('}', file);
 }
 
 void top_json__write(FILE *file, struct top_model *model, const struct top_view *view)
@@ -156,6 +203,7 @@ void top_json__write(FILE *file, struct top_model *model, const struct top_view 
 			model->sample_every_ms);
 	else
 		fputs("null", file);
+	write_idle(file, model);
 	fprintf(file, ",\"lost\":%llu", (unsigned long long)top_model__lost(model));
 	fputs(",\"left_out\":{", file);
 	for (int kind = 0; kind < LEFT_OUT_COUNT; kind++)

@@ -186,8 +186,10 @@ struct top_model *top_model__open(const struct live_options *options)
 	model->live = live__open(options, &sink);
 	/* Attaching took a second or two: the first interval begins after it. */
 	model->collected = monotonic__ns();
-	if (model->live)
+	if (model->live) {
+		model->idle.idle = live__idle(model->live);
 		return model;
+	}
 	top_model__close(model);
 	return NULL;
 }
@@ -290,6 +292,7 @@ int top_model__collect(struct top_model *model)
 		}
 	}
 	live__state(model->live, &model->state);
+	top_idle__look(&model->idle, now);
 	sum_devices(model);
 	return 0;
 }

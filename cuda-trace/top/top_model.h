@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include "cuda-trace/live/live.h"
 #include "cuda-trace/live/live_sums.h"
+#include "cuda-trace/top/top_idle.h"
 
 struct top_kernel {
 	uint32_t id; /* of its name in the process */
@@ -67,6 +68,7 @@ struct top_model {
 	struct top_process *processes;
 	struct top_device devices[TOP_ROWS];
 	struct live_state state;
+	struct top_idle idle;
 	uint64_t busy_before[AGGREGATE_DEVICES], copy_before[AGGREGATE_DEVICES];
 	uint64_t interval_ns;			/* how long the last interval really was */
 	uint64_t collected;			/* ns, when it ended */

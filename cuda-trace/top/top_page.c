@@ -139,22 +139,27 @@ static void draw_head(struct page *page, const struct top_model *model, const st
 static void draw_devices(struct page *page, const struct top_model *model,
 			 const struct top_view *view)
 {
-	char gauge[64], memory[16], launches[16], name[128];
+	char gauge[64], memory[16], launches[16], name[128], cause[40] = "";
 	double ns = model->interval_ns ? model->interval_ns : 1;
+	int width = model->idle.idle ? 10 : 20;
 
-	page__line(page, LINE_HEADER, "%3s  %-20s %5s %-20s %5s %6s %9s", "GPU", "NAME", "BUSY", "",
-		   "COPY", "MEMORY", "LAUNCH/s");
+	page__line(page, LINE_HEADER, "%3s  %-20s %5s %-*s %5s %6s %9s%s", "GPU", "NAME", "BUSY",
+		   width, "", "COPY", "MEMORY", "LAUNCH/s", model->idle.idle ? " WHY IDLE" : "");
 	for (int i = 0; i < TOP_ROWS; i++) {
 		const struct top_device *device = &model->devices[i];
 		double busy = 100 * device->busy_ns / ns;
 
 		if (!device->seen)
 			continue;
-		page__line(page, LINE_PLAIN, "%3u  %-20s %4.0f%% %s %4.0f%% %6s %9s",
+		if (model->idle.idle) {
+			cause[0] = ' ';
+			top_page__main_cause(cause + 1, model, device);
+		}
+		page__line(page, LINE_PLAIN, "%3u  %-20s %4.0f%% %s %4.0f%% %6s %9s%s",
 			   device->number, text__show(name, sizeof(name), device->name, 20), busy,
-			   bar(gauge, busy, 20, view->utf8), 100 * device->copy_ns / ns,
+			   bar(gauge, busy, width, view->utf8), 100 * device->copy_ns / ns,
 			   short_number(memory, device->live_bytes, 1024),
-			   short_number(launches, device->launches / (ns / 1e9), 1000));
+			   short_number(launches, device->launches / (ns / 1e9), 1000), cause);
 	}
 	page__line(page, LINE_PLAIN, "%s", "");
 }
@@ -330,6 +335,7 @@ static void draw_help(struct page *page)
 		"                               errors, pid, name; r reverses",
 		"  /                            show only names that contain a word",
 		"  g                            graph launches instead of kernel launches",
+		"  i                            why the GPUs were idle (top --idle)",
 		"  p or space                   pause; nothing is lost meanwhile",
 		"  w                            write the page into a file",
 		"  ? h                          this text        q  quit",
@@ -338,6 +344,7 @@ static void draw_help(struct page *page)
 		"  BUSY   part of the time in which a kernel, copy or memset of any process ran",
 		"  GPU%   the same for the kernels of one process, summed over GPUs",
 		"  COPY/s bytes copied a second    MEM   device memory seen to be allocated",
+		"  WHY IDLE  main cause of a GPU's idle time, and its share of all time",
 		"  WAIT   threads that wait for the GPU, on average",
 		"  ERR    calls that failed        SRC   how the process is seen",
 		"  P50, P99 of kernels come from a histogram of powers of two: good to a factor",
@@ -353,6 +360,8 @@ void top_page__draw(struct page *page, struct top_model *model, struct top_view 
 	draw_head(page, model, view);
 	if (view->help) {
 		draw_help(page);
+	} else if (view->idle) {
+		top_page__draw_causes(page, model, view);
 	} else if (view->pid) {
 		top_page__draw_kernels(page, model, view);
 	} else {

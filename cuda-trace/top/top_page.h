@@ -52,6 +52,7 @@ struct top_view {
 	bool utf8;   /* bars may be drawn with block characters */
 	bool paused;
 	bool help;
+	bool idle;	       /* why GPUs were idle, instead of the processes */
 	uint32_t pid;	       /* whose kernels are shown; 0 = the processes */
 	int selected;	       /* row of the list */
 	int first;	       /* row at the top of the list, when it is longer than the screen */
@@ -71,6 +72,11 @@ void page__print(const struct page *page, FILE *file);
 /* The page that the view means. */
 void top_page__draw(struct page *page, struct top_model *model, struct top_view *view);
 void top_page__draw_kernels(struct page *page, struct top_model *model, struct top_view *view);
+/* top_causes.c */
+void top_page__draw_causes(struct page *page, const struct top_model *model, struct top_view *view);
+/* "launch 62%" of the time, for a column of 14 characters; returns out. */
+const char *top_page__main_cause(char out[32], const struct top_model *model,
+				 const struct top_device *device);
 /* Once all that stands above a list is drawn: how many rows of it fit, and which. Keeps the
  * selection on the list, and the part that is shown around it. */
 void top_page__settle(const struct page *page, struct top_view *view, int count);

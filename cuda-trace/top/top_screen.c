@@ -49,8 +49,13 @@ static void draw_foot(const struct screen *screen)
 	const char *keys =
 		" q quit  Enter kernels  <> sort  / filter  p pause  g graphs  w write  ? help";
 
+	if (screen->model->idle.idle)
+		keys = " q quit  Enter kernels  i idle  <> sort  / filter  p pause  w write  ? "
+		       "help";
 	if (screen->view->help)
 		keys = " any key goes back";
+	else if (screen->view->idle)
+		keys = " i or q back  p pause  w write  ? help";
 	else if (screen->view->pid)
 		keys = " q back  / filter  p pause  w write  ? help";
 	attron(A_REVERSE);
@@ -136,7 +141,7 @@ static void open_kernels(struct screen *screen)
 {
 	struct top_view *view = screen->view;
 
-	if (view->pid || !view->selected_pid)
+	if (view->pid || view->idle || !view->selected_pid)
 		return;
 	screen->list_selected = view->selected;
 	view->pid = view->selected_pid;
@@ -144,10 +149,27 @@ static void open_kernels(struct screen *screen)
 	view->selected = view->first = 0;
 }
 
+static void show_causes(struct screen *screen, bool shown)
+{
+	struct top_view *view = screen->view;
+
+	if (!screen->model->idle.idle) {
+		snprintf(screen->message, sizeof(screen->message),
+			 " top --idle shows why the GPUs were idle");
+		return;
+	}
+	view->idle = shown;
+	view->selected = view->first = 0;
+}
+
 static void go_back(struct screen *screen)
 {
 	struct top_view *view = screen->view;
 
+	if (view->idle) {
+		show_causes(screen, false);
+		return;
+	}
 	if (!view->pid) {
 		screen->quit = true;
 		return;
@@ -239,6 +261,9 @@ static void handle_key(struct screen *screen, int key)
 		break;
 	case 'g':
 		view->graphs = !view->graphs;
+		break;
+	case 'i':
+		show_causes(screen, !view->idle);
 		break;
 	case 'w':
 		write_page(screen);

@@ -97,6 +97,13 @@ result.counters = samples.counters.map((lane) => ({
 	covered: lane.points.end.reduce((sum, end, i) => sum + end - lane.points.start[i], 0),
 	mean: lane.points.mean.reduce((sum, mean, i) => sum + mean, 0) / lane.points.length,
 }));
+// What threads did, and what the page shows of it.
+const states = lanes.filter((lane) => lane.kind === "states");
+const state = ({ items }, i) => [items.start[i], items.end[i], data.timeline.names[items.name[i]]];
+result.states = states.map((lane) => ({ number: lane.number, label: lane.label, items: [...lane.items.start.keys()].map((i) => state(lane, i)) }));
+const longest = states.flatMap((lane) => [...lane.items.start.keys()].map((i) => ({ lane, i, ns: lane.items.end[i] - lane.items.start[i] })))
+	.sort((a, b) => b.ns - a.ns)[0];
+result.longest_state = longest ? { state: state(longest.lane, longest.i), seen: seenAt(longest.lane, middle(longest.lane.items, longest.i)) } : null;
 // Each look draws everything once: of some lanes only.
 const looked = samples.counters.slice(0, 4);
 const lookAtAll = () => looked.map((lane) => seenAt(lane, middle(lane.points, lane.points.length - 1)));

@@ -308,3 +308,26 @@ for key in ("a", "utc_ns", "time_ns", "end_ns", "device"):
 		assert [ "${#lines[@]}" -le 2 ]
 	done
 }
+
+@test "report --html (record --idle) shows below its calls what each thread did: running, runnable, blocked and on what" {
+	requires root bpf sim
+	ct record -q --idle -o r.db -- "$SIM" "$WORKLOADS/idle/mutex" 20 >out
+	ct report --html page.html r.db
+	drive page.html kernel
+	sqlite3 -separator ' ' r.db "SELECT globalTid & 0xffffff, start, end, CASE WHEN state = 1 THEN 'runnable, CPU has: ' || o.value
+		ELSE 'blocked: ' || coalesce(w.value, 'the GIL') END FROM CUDA_TRACE_THREAD_STATES LEFT JOIN StringIds AS w ON w.id = waitsFor
+		LEFT JOIN StringIds AS o ON o.id = waker WHERE state BETWEEN 1 AND 4" | sort >rows
+	grep -q 'blocked: futex()$' rows
+	jq -r '.states[] | .number as $tid | .items[] | select(.[2] != "running") | "\($tid) \(.[0]) \(.[1]) \(.[2])"' result.json | sort >shown
+	diff rows shown
+	# Without a wait a thread runs: nothing is left open between its first row and its last.
+	is '[.states[].items | . as $all | range(1; length) | $all[.][0] == $all[. - 1][1]] | all' true
+	is '[.states[].label | test("^thread [0-9]+ state$")] | all' true
+	is '.longest_state | .state[2] as $name | .seen.detail | contains($name)' true
+	# Where waits were lost, nobody says that a thread ran.
+	sqlite3 r.db "INSERT INTO CUDA_TRACE_THREAD_STATES (globalTid, start, end, state, cause, offNs, delayNs) SELECT 0, min(start), max(end), 5, 0, 0, 0
+		FROM CUDA_TRACE_THREAD_STATES"
+	ct report --html page.html r.db
+	drive page.html kernel
+	is '[.states[].items[] | select(.[2] == "running")] | length' 0
+}

@@ -97,15 +97,16 @@ def main(path):
             begun = stack.pop()
             begun["end"] = time
             continue
-        thread = message(track[4][0]) if track[4] else None
         parent = track if track[4] else tracks[track[5][0]]
+        thread = message(parent[4][0]) if parent[4] else None
         stack.append({
             "start": time, "depth": len(stack), "track": text(track, 2),
             "tid": thread and thread[2][0], "pid": thread[1][0] if thread else message(parent[3][0])[1][0],
             "name": text(interned[2][event[10][0]], 2) if event[10] else text(event, 23),
             "category": text(interned[1][event[3][0]], 2),
             "stack": [text(message(f), 1) for f in message(event[55][0])[1]] if event[55] else [],
-            "result": message(event[4][0])[4][0] if event[4] else 0,
+            "result": message(event[4][0])[4][0] if event[4] and message(event[4][0])[4] else 0,
+            "notes": {text(message(n), 10): text(message(n), 6) for n in event[4] if message(n)[6]},
             "submitted": message(event[3000][0])[1] if event[3000] else [],
         })
         slices.append(stack[-1])

@@ -323,6 +323,61 @@ last_page() {
 	done
 }
 
+@test "top --idle (80 x 24, a program that sleeps) shows the main cause as a column, and all of them on a screen (i)" {
+	requires tmux python3
+	screen 80 24 -c python3 -s pid --idle
+	shows 'no CUDA process has been active'
+	# What a GPU did before its first operation was seen is not explained.
+	CUDA_INJECTION64_PATH=$AGENT start program "$SIM" python3 "$TOP/tests/workloads/idle/lasts.py" wake end
+	shows ' sleep +[0-9]+%$'
+	looks_like idle-80x24
+	press i
+	looks_like causes-80x24
+	# The list of processes is as it was.
+	press i
+	looks_like idle-80x24
+	press i
+	looks_like causes-80x24
+	press q
+	looks_like idle-80x24
+	touch wake end
+	finished "$program_PID"
+}
+
+@test "top --idle --json (a sleep in each step) gives causes of the last seconds, the main one first" {
+	start top "$CUDA_TRACE" top --idle --json -c sleeps -d 1s
+	wait_for 20 test -s top.out
+	CUDA_INJECTION64_PATH=$AGENT start program "$SIM" "$WORKLOADS/idle/sleeps" 100000
+	slept() { tail -n 1 top.out | jq -e '.devices[0].idle | .observed_ns > 4e9 and .observed_ns < 7.5e9' >/dev/null 2>&1; }
+	wait_for 30 slept
+	# Six seconds later it is still of the last seconds only.
+	count=$(wc -l <top.out)
+	more() { [ "$(wc -l <top.out)" -ge $((count + 7)) ]; }
+	wait_for 30 more
+	kill -TERM "$top_PID"
+	finished "$top_PID"
+	tail -n 3 top.out | head -n 2 | jq -s 'last' >last
+	json last '.devices[0].idle | .observed_ns < 7.5e9 and .idle_ns < .observed_ns and (.causes[0] | .cause == "sleep" and .share > 0.8
+		and (.place | startswith("clock_nanosleep()"))) and ([.causes[].ns] | add) == .idle_ns'
+	json last '.idle == {reduced: null, lost: 0, left_out: 0, late: .idle.late}'
+}
+
+@test "top --idle (no scheduler events) says that it is reduced; without --idle there is none of it" {
+	requires tmux python3
+	CUDA_TRACE_SCHEDULER=off ct top --idle --once --json -d 200ms -c nothing >reduced.json
+	json reduced.json '.idle.reduced | type == "string"'
+	ct top --once --json -d 200ms -c nothing >without.json
+	json without.json '.idle == null'
+	screen 80 24 -c nothing
+	shows 'no CUDA process has been active'
+	press i
+	shows 'top --idle shows why the GPUs were idle'
+	run grep 'WHY IDLE' screen
+	assert_failure
+	run -2 ct top --idle --sample 10ms/1s -b
+	assert_output --partial "--idle needs all kernels"
+}
+
 # first_is PID: the first line of the list.
 first_is() {
 	tmux -L "$TERMINAL" capture-pane -p >screen

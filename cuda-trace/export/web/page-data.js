@@ -88,8 +88,8 @@ function unpack(lane) {
 }
 
 const NICE = { stream: "stream", waits: "waits", driver: "driver calls", runtime: "runtime calls",
-	ranges: "NVTX", others: "others" };
-const ORDER = ["stream", "waits", "ranges", "runtime", "driver", "others"];
+	ranges: "NVTX", states: "state", others: "others" };
+const ORDER = ["stream", "waits", "ranges", "runtime", "driver", "states", "others"];
 
 function laneLabel(lane) {
 	const merged = count(lane.merged) + " more ";

@@ -8,7 +8,7 @@ const timeline = (() => {
 	const begin = data.timeline.begin, end = Math.max(data.timeline.end, data.timeline.begin + 1);
 	const canvas = byId("canvas"), box = byId("lanes"), context = canvas.getContext("2d");
 	const COLORS = { k: "--kernel", c: "--copy", s: "--memset", g: "--graph", d: "--driver",
-		r: "--runtime", w: "--wait", n: "--range", samples: "--counter" };
+		r: "--runtime", w: "--wait", n: "--range", a: "--running", y: "--runnable", b: "--blocked", samples: "--counter" };
 	let from = begin, to = end, width = 0, LABEL = 200, arrow = null, colors = {}, hits = null, selected = null, measure = null;
 	let queued = false, rows = [];
 

@@ -168,3 +168,24 @@ INSERT INTO ENUM_CUDA_TRACE_DATA_TYPE VALUES
 	(9, 'bfloat16', 'ncclBfloat16'),
 	(10, 'float8e4m3', 'ncclFloat8e4m3'),
 	(11, 'float8e5m2', 'ncclFloat8e5m2');
+
+CREATE TABLE ENUM_CUDA_TRACE_THREAD_STATE (id INTEGER NOT NULL PRIMARY KEY, name TEXT, label TEXT);
+INSERT INTO ENUM_CUDA_TRACE_THREAD_STATE VALUES
+	(0, 'running', 'On the CPU: a sample'),
+	(1, 'runnable', 'Runnable: another task had the CPU'),
+	(2, 'blocked', 'Blocked'),
+	(3, 'disk', 'Blocked, and counted as I/O'),
+	(4, 'gil', 'Waiting for the GIL'),
+	(5, 'lost', 'Waits of threads were lost');
+
+CREATE TABLE ENUM_CUDA_TRACE_WAIT_CAUSE (id INTEGER NOT NULL PRIMARY KEY, name TEXT, label TEXT);
+INSERT INTO ENUM_CUDA_TRACE_WAIT_CAUSE VALUES
+	(0, 'unexplained', 'Unexplained'),
+	(1, 'cpu', 'On the CPU'),
+	(2, 'preempted', 'Another task had its CPU'),
+	(3, 'lock', 'A lock or a condition'),
+	(4, 'gil', 'The GIL'),
+	(5, 'io', 'I/O'),
+	(6, 'process', 'Another process or thread'),
+	(9, 'no_work', 'A request'),
+	(10, 'sleep', 'Asleep on purpose');
