@@ -72,9 +72,21 @@ stacks_cost() {
 part_operators() {
 	attributed train tests/bench/torch-step.py -n 25
 	attributed decode tests/gpu/decode-loop.py -n 32
+	part_graphed
+}
+
+part_graphed() {
 	graphed eager
 	graphed graph eager
 	graphed compile
+}
+
+# The table of stat --by has the kernels and the time of stat, and the operators of the recording.
+part_by() {
+	timeout 120 cuda-trace stat --by operator -g --json -o "$OUT/by.json" -- python3 tests/bench/torch-step.py -n 25 >/dev/null 2>"$OUT/by.err"
+	row "stat --by operator" "$(jq '([.by.rows[].kernels] | add) == .totals.kernels and ([.by.rows[].total_ns] | add) == .totals.gpu_ns and
+		([.by.rows[] | select(.name | test("^aten::")).kernels] | add) >= 0.99 * .totals.kernels | if . then 1 else 0 end' "$OUT/by.json")" \
+		"$(jq -c '[.totals.kernels, .totals.gpu_ns, .lost.total], [.by.rows[:6][] | [.name, .kernels, .total_ns]]' "$OUT/by.json" | tr '\n' ' ')"
 }
 
 part_stacks() {
