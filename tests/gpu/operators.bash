@@ -36,7 +36,8 @@ attributed() {
 # graphed MODE [EAGER-MODE]: kernels of graphs have the operator and the line that put them there
 graphed() {
 	local mode=$1 db=$OUT/graphed-$1.db log=$OUT/graphed-$1 key good text
-	timeout 180 cuda-trace record -v -g -f -e kernels -o "$db" -- python3 tests/gpu/graphed-step.py "$mode" 20 >"$log.out" 2>"$log.err"
+	# 60,000 launches a second: without the larger buffer, not all of them have a copy of the stack.
+	timeout 180 cuda-trace record -v -g -f --buffer 1024 -e kernels -o "$db" -- python3 tests/gpu/graphed-step.py "$mode" 20 >"$log.out" 2>"$log.err"
 	timeout 60 cuda-trace report --timeline "$work/graphed-$mode.json" "$db" 2>>"$log.err"
 	rm -f "$db"
 	[ "$mode" != eager ] || return
