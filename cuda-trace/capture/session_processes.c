@@ -414,11 +414,12 @@ static void found_agent(struct session *session, const struct event_start *event
 	process_links__expect(session->agents);
 	driver_source__leave(session->driver, pid);
 	observations__found(session->observations, pid);
+	agent_files__look(session->targets, pid);
+	/* Whoever found it before: it has made no call so far. */
 	if (!injections__includes(session->injections, pid)) {
 		observations__forget(session->observations, pid);
 		observations__note_whole(session->observations, pid);
 	}
-	agent_files__look(session->targets, pid);
 	if (process_links__note_time(session->agents, event))
 		observations__note_late(session->observations, pid, LATE_LOST);
 	check_agent(session, pid);
@@ -457,6 +458,16 @@ void session_processes__listen_to_first(struct session *session, const char *age
 		process_links__add_process(session->agents, session->options.pid, path);
 }
 
+/* The process made no call between its start, or since when it was observed, and now. One that has
+ * loaded the agent by itself waited in cuInit(); if not for long enough, its status says so. */
+static bool attached_without_gap(const struct session *session, uint32_t pid,
+				 const struct injection_result *result)
+{
+	if (result->started || has_spoken(session, pid))
+		return true;
+	return result->error ? pid == session->waiting : result->attempts == 1;
+}
+
 static void attach_ended(void *context, uint32_t pid, const struct injection_result *result)
 {
 	struct session *session = context;
@@ -472,8 +483,7 @@ static void attach_ended(void *context, uint32_t pid, const struct injection_res
 		check_probes(session, pid);
 	}
 	observations__note_attached(session->observations, pid,
-				    result->error ? pid == session->waiting
-						  : result->attempts == 1);
+				    attached_without_gap(session, pid, result));
 }
 
 bool session_processes__attaches(const struct session *session)

@@ -64,12 +64,12 @@ static const struct option_row by_rows[] = {
 	 BY(by)},
 	{OPTION_VALUES, 0, NULL, NULL, "operator,module,line,range,kernel", 0},
 	{OPTION_MAYBE, 'g', "stacks", "N",
-	 "for --by (default line): call stacks of all launches,\nor of every Nth (10, 100, 1000 or "
-	 "10000; default\nwithout -g: 100)",
+	 "call stacks of all launches, or of every Nth (10,\n100, 1000 or 10000); alone, it means "
+	 "--by line. The\ndefault of --by is 100",
 	 BY(stacks)},
 	STACK_OPTION_ROWS(BY(call_graph)),
 	{OPTION_TEXT, 0, "max-size", "SIZE",
-	 "of the temporary recording that --by needs (in\n$TMPDIR; default 1G)", BY(max_size)},
+	 "of the temporary recording in $TMPDIR that these need\n(default 1G)", BY(max_size)},
 	{},
 };
 
@@ -85,11 +85,10 @@ static const struct option_usage usage = {
 	.synopsis =
 		(const char *const[]){"[OPTIONS] [--] PROGRAM [ARGUMENTS]",
 				      "[OPTIONS] -p PID|-c NAME|-u USER|--cgroup PATH|-a", NULL},
-	.tables = (const struct option_row *const[]){options_targets, event_rows, by_rows,
-						     options_source, options_sampling,
-						     options_overhead, options_windows,
-						     options_kernels, options_output,
-						     options_limits, rows, NULL},
+	.tables = (const struct option_row *const[]){options_targets, event_rows, options_source,
+						     options_sampling, options_overhead,
+						     options_windows, by_rows, options_kernels,
+						     options_output, options_limits, rows, NULL},
 	.examples = "  cuda-trace stat -- python3 train.py\n"
 		    "  cuda-trace stat --by operator -- python3 train.py\n"
 		    "  cuda-trace stat -p 4711 -d 10\n"

@@ -226,10 +226,12 @@ static void conclude(struct injections *injections, struct attempt *attempt,
 		     const struct injection_result *result)
 {
 	uint32_t pid = attempt->injection.pid;
+	struct injection_result known = *result;
 
 	attempt->state = ATTEMPT_OVER;
+	known.started = attempt->need != INJECTION_LOADS;
 	report(injections, pid, result);
-	injections->ended(injections->context, pid, result);
+	injections->ended(injections->context, pid, &known);
 }
 
 static void end(struct injections *injections, struct attempt *attempt,
