@@ -71,14 +71,6 @@ teardown() {
 	grep -q 'stacks of 81 launches, .* 0 have no name; 1 are cut short$' dwarf.err || fail "$(cat dwarf.err)"
 }
 
-# As in cuBLAS and cuDNN: few frames, and large ones.
-@test "record -g (100 KiB of stack) has all of it" {
-	requires bpf sim sqlite3
-	record_lingering /workloads/stacks "$WORKLOADS/stacks" -n 1 --deep 40
-	assert_equal "$(call_stacks r.db | grep -o 'deep;' | wc -l)" 40
-	refute grep -q 'cut short' rec.err
-}
-
 @test "record -g (1,000 and 3,000 frames deep) has each of 1,000, and says what is cut short" {
 	requires bpf sim sqlite3
 	local names
