@@ -317,9 +317,11 @@ static void handle_record(void *context, struct process *process, const struct c
 	struct collection *collection = context;
 	uint64_t now = monotonic__ns();
 
-	if (!process->collected)
-		return;
 	settle_old(collection, now);
+	if (!process->collected) {
+		deliver(collection, process, record);
+		return;
+	}
 	switch (record->kind) {
 	case CUDA_RECORD_NVTX_OPEN:
 		begin_range(collection, process, (const void *)record);

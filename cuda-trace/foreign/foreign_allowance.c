@@ -2,9 +2,8 @@
 /* No state of its own, any thread. */
 #include "cuda-trace/foreign/foreign_allowance.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <time.h>
+#include "cuda-trace/proc/process_stat.h"
 
 /* A slow disk, a file system that does not answer, SIGSTOP: so many times what it may use. */
 #define BLOCKED_FACTOR 3
@@ -42,26 +41,8 @@ static uint64_t cpu_ms_of(pid_t child)
 	return used.tv_sec * 1000ull + used.tv_nsec / 1000000;
 }
 
-static char state_of(pid_t child)
-{
-	char path[32], line[256], state = 0;
-	const char *name_end;
-	FILE *stat;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", child);
-	stat = fopen(path, "re");
-	if (!stat)
-		return 0;
-	line[fread(line, 1, sizeof(line) - 1, stat)] = 0;
-	fclose(stat);
-	name_end = strrchr(line, ')');
-	if (name_end && name_end[1] == ' ')
-		state = name_end[2];
-	return state;
-}
-
 struct foreign_progress foreign_allowance__look(pid_t child, uint64_t now)
 {
 	return (struct foreign_progress){
-		.now = now, .cpu_ms = cpu_ms_of(child), .state = state_of(child)};
+		.now = now, .cpu_ms = cpu_ms_of(child), .state = process_stat__state(child)};
 }

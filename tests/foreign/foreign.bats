@@ -243,7 +243,7 @@ teardown() {
 
 @test "reading a foreign file (no processor, a read that blocks) takes bounded time, and load does not end it" {
 	${CC:-cc} -std=gnu11 -D_GNU_SOURCE -I"$TOP" -o unit "$TOP/tests/foreign/unit_allowance.c" \
-		$(tool_sources foreign_allowance)
+		$(tool_sources foreign_allowance process_stat clock)
 	run -0 ./unit
 }
 

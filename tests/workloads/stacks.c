@@ -80,9 +80,12 @@ FUNCTION void deep(uint64_t left);
 
 void deep(uint64_t left)
 {
-	volatile char *capacity = __builtin_alloca(16 + left % 8 * 700);
+	uint64_t size = 16 + left % 8 * 700;
+	volatile char *capacity = __builtin_alloca(size);
 
-	*capacity = 1;
+	/* Pages that were never touched cannot be copied. */
+	for (uint64_t i = 0; i < size; i++)
+		capacity[i] = 1;
 	if (left) {
 		deep(left - 1);
 	} else {
