@@ -472,6 +472,7 @@ static void attach_ended(void *context, uint32_t pid, const struct injection_res
 {
 	struct session *session = context;
 
+	injections__report(session->injections, pid, result);
 	if (session->finished)
 		return;
 	/* A copy in the process's memory is a file that nobody knows of yet. */

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "cuda-trace/attach/agent_files.h"
 #include "cuda-trace/attach/privileges.h"
@@ -14,9 +15,8 @@
 #include "cuda-trace/cli/options.h"
 #include "cuda-trace/commands/commands.h"
 #include "cuda-trace/inject/injection.h"
+#include "cuda-trace/inject/injections.h"
 #include "cuda-trace/proc/process_maps.h"
-
-#define ATTEMPTS 5
 
 struct attach_options {
 	uint32_t pid;
@@ -52,10 +52,27 @@ static void say_how(uint32_t pid, const struct injection_result *result)
 		result->idle ? ", by a thread that slept" : "");
 }
 
-static int attach(uint32_t pid, const char *agent, bool verbose)
+struct attaching {
+	bool verbose;
+	int status;
+};
+
+static void attach_ended(void *context, uint32_t pid, const struct injection_result *result)
 {
-	struct injection_result result = {.error = -EAGAIN};
-	struct injection injection;
+	struct attaching *attaching = context;
+
+	if (result->error) {
+		fprintf(stderr, "cuda-trace attach: process %u: %s\n", pid, result->reason);
+		attaching->status = EXIT_TROUBLE;
+		return;
+	}
+	printf("%u: attached\n", pid);
+	if (attaching->verbose)
+		say_how(pid, result);
+}
+
+static int start(struct injections *injections, uint32_t pid)
+{
 	struct inspection seen;
 
 	if (process_maps__process(pid, &seen)) {
@@ -66,42 +83,70 @@ static int attach(uint32_t pid, const char *agent, bool verbose)
 		printf("%u: already has the injection library\n", pid);
 		return EXIT_OK;
 	}
-	for (int i = 0; i < ATTEMPTS && result.error == -EAGAIN; i++) {
-		if (injection__start(&injection, pid, agent))
-			return EXIT_TROUBLE;
-		injection__wait(&injection, &result);
-	}
-	if (result.error) {
-		fprintf(stderr, "cuda-trace attach: process %u: %s\n", pid, result.reason);
+	if (injections__includes(injections, pid))
+		return EXIT_OK; /* it is named twice */
+	return injections__start(injections, pid, INJECTION_LOADS) ? EXIT_OK : EXIT_TROUBLE;
+}
+
+static int attach(const uint32_t *pids, uint32_t count, const char *agent, bool verbose)
+{
+	const struct timespec pause = {.tv_nsec = 1000000};
+	struct attaching attaching = {.verbose = verbose, .status = EXIT_OK};
+	struct injections *injections =
+		injections__new(agent, true, verbose, attach_ended, &attaching);
+
+	if (!injections)
 		return EXIT_TROUBLE;
+	for (uint32_t i = 0; i < count; i++)
+		if (start(injections, pids[i]))
+			attaching.status = EXIT_TROUBLE;
+	for (uint32_t i = 0; i < count; i++)
+		while (injections__includes(injections, pids[i])) {
+			nanosleep(&pause, NULL);
+			injections__poll(injections);
+		}
+	injections__free(injections);
+	return attaching.status;
+}
+
+/* The option's and the operands, into pids[], which has space for argc of them. Their number, or
+ * -1. */
+static int read_pids(const struct attach_options *options, int argc, char **argv, uint32_t *pids)
+{
+	int count = 0;
+
+	if (options->pid)
+		pids[count++] = options->pid;
+	for (int i = 0; i < argc; i++) {
+		char *end;
+		unsigned long pid = strtoul(argv[i], &end, 10);
+
+		if (*end || !pid || pid > UINT32_MAX) {
+			options__misuse(&usage, "'%s' is not a process id", argv[i]);
+			return -1;
+		}
+		pids[count++] = pid;
 	}
-	printf("%u: attached\n", pid);
-	if (verbose)
-		say_how(pid, &result);
-	return EXIT_OK;
+	if (!count) {
+		options__misuse(&usage, "needs a process: -p PID");
+		return -1;
+	}
+	return count;
 }
 
 int cmd_attach(int argc, char **argv)
 {
 	struct attach_options options = {};
+	uint32_t pids[argc];
 	char agent[PATH_MAX];
-	int status, operand = options__parse(&usage, &options, argc, argv, &status);
+	int status, count, operand = options__parse(&usage, &options, argc, argv, &status);
 
 	if (operand < 0)
 		return status;
-	if (!options.pid && operand == argc)
-		return options__misuse(&usage, "needs a process: -p PID");
+	count = read_pids(&options, argc - operand, argv + operand, pids);
+	if (count < 0)
+		return EXIT_USAGE;
 	if (privileges__check() || agent_files__agent_path(agent, false))
 		return EXIT_TROUBLE;
-	status = options.pid ? attach(options.pid, agent, options.verbose) : EXIT_OK;
-	for (; operand < argc; operand++) {
-		char *end;
-		unsigned long pid = strtoul(argv[operand], &end, 10);
-
-		if (*end || !pid || pid > UINT32_MAX)
-			return options__misuse(&usage, "'%s' is not a process id", argv[operand]);
-		if (attach(pid, agent, options.verbose))
-			status = EXIT_TROUBLE;
-	}
-	return status;
+	return attach(pids, count, agent, options.verbose);
 }

@@ -31,8 +31,7 @@
 #define SPIN_NS	   (5 * MS)   /* of a CPU: a thread that had so much is not at a launch */
 #define IDLE_NS	   (150 * MS) /* no thread came: one that sleeps is used */
 #define CALL_NS	   (500 * MS) /* the others go on then, whatever the call does */
-#define WAIT_NS	   (5000 * MS)
-#define STACK_LOOK 16384 /* bytes of a stack that are searched for the loader */
+#define STACK_LOOK 16384      /* bytes of a stack that are searched for the loader */
 
 /* What the helper works with. */
 struct work {
@@ -454,15 +453,4 @@ bool injection__poll(struct injection *injection, struct injection_result *resul
 		if (take(injection, result))
 			return true;
 	return false;
-}
-
-void injection__wait(struct injection *injection, struct injection_result *result)
-{
-	struct pollfd results = {.fd = injection->results, .events = POLLIN};
-
-	while (poll(&results, 1, WAIT_NS / MS) == 1)
-		if (take(injection, result))
-			return;
-	*result = (struct injection_result){.error = -ETIMEDOUT};
-	snprintf(result->reason, sizeof(result->reason), "it takes longer than 5 s");
 }

@@ -43,7 +43,5 @@ int injection__start(struct injection *injection, uint32_t pid, const char *agen
 bool injection__poll(struct injection *injection, struct injection_result *result);
 /* The helper takes some 50 ms to end after it has reported. True: it has. */
 bool injection__reap(struct injection *injection);
-/* Waits until it is over, 5 s at most. */
-void injection__wait(struct injection *injection, struct injection_result *result);
 
 #endif

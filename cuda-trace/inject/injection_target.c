@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cuda-trace/base/text.h"
 #include "cuda-trace/inject/remote_call.h"
 #include "cuda-trace/inject/remote_elf.h"
 #include "cuda-trace/proc/process_stat.h"
@@ -92,6 +93,21 @@ static bool is_secure(uint32_t pid)
 	return secure;
 }
 
+static int refuse_traced(struct injection_target *target, uint32_t tracer)
+{
+	FILE *file = open_proc(tracer, "comm");
+	char comm[64] = "", shown[64];
+
+	if (file) {
+		if (fgets(comm, sizeof(comm), file))
+			comm[strcspn(comm, "\n")] = 0;
+		fclose(file);
+	}
+	text__show(shown, sizeof(shown), *comm ? comm : "ended", 0);
+	return refuse(target, -EBUSY, "process %u (%s) traces it, and a process has one tracer",
+		      tracer, shown);
+}
+
 static int check_status(struct injection_target *target)
 {
 	struct process_status status;
@@ -102,9 +118,7 @@ static int check_status(struct injection_target *target)
 	if (status.state == 'Z' || status.state == 'X')
 		return refuse(target, -ESRCH, "the process has ended");
 	if (status.tracer)
-		return refuse(target, -EBUSY,
-			      "process %u traces it (a debugger?), and a process has one tracer",
-			      status.tracer);
+		return refuse_traced(target, status.tracer);
 	if (status.state == 'T' || status.state == 't')
 		return refuse(target, -EAGAIN, "it is stopped");
 	target->filtered = status.seccomp == 2;

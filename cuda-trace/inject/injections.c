@@ -199,8 +199,8 @@ bool injections__start(struct injections *injections, uint32_t pid, enum injecti
 	return true;
 }
 
-static void report(const struct injections *injections, uint32_t pid,
-		   const struct injection_result *result)
+void injections__report(const struct injections *injections, uint32_t pid,
+			const struct injection_result *result)
 {
 	struct inspection seen;
 	char comm[64];
@@ -230,7 +230,6 @@ static void conclude(struct injections *injections, struct attempt *attempt,
 
 	attempt->state = ATTEMPT_OVER;
 	known.started = attempt->need != INJECTION_LOADS;
-	report(injections, pid, result);
 	injections->ended(injections->context, pid, &known);
 }
 

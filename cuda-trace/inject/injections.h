@@ -12,7 +12,7 @@
 struct injections;
 struct injection_result;
 
-/* The outcome for a process: result->error is 0, or it gets no agent (which has been reported). */
+/* The outcome for a process: result->error is 0, or it gets no agent. */
 typedef void (*injections_ended)(void *context, uint32_t pid,
 				 const struct injection_result *result);
 
@@ -40,6 +40,9 @@ bool injections__includes(const struct injections *injections, uint32_t pid);
 /* Its threads stop where they enter libcuda next: no call begins any more without the agent, unless
  * the attempt fails. As of the last injections__poll(). */
 bool injections__is_armed(const struct injections *injections, uint32_t pid);
+/* Prints why a process gets no agent; with `verbose` also how one got it. */
+void injections__report(const struct injections *injections, uint32_t pid,
+			const struct injection_result *result);
 const char *injections__agent(const struct injections *injections);
 /* Handles finished attempts and starts those that are due; cheap. */
 void injections__poll(struct injections *injections);

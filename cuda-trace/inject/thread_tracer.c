@@ -42,6 +42,20 @@ static struct traced_thread *add(struct thread_tracer *tracer, pid_t id)
 	return &tracer->threads[tracer->count++];
 }
 
+/* A thread that a seized one has started is seized already. */
+static int seize(pid_t id)
+{
+	siginfo_t info;
+	int refusal;
+
+	if (!ptrace(PTRACE_SEIZE, id, 0, PTRACE_O_TRACECLONE))
+		return 0;
+	refusal = errno;
+	if (!waitid(P_PID, id, &info, WEXITED | WSTOPPED | WNOHANG | WNOWAIT | __WALL))
+		return 0;
+	return -refusal;
+}
+
 /* One pass over the threads that are not seized yet; true if there was any. */
 static bool seize_new(struct thread_tracer *tracer, int *error)
 {
@@ -54,16 +68,17 @@ static bool seize_new(struct thread_tracer *tracer, int *error)
 	tasks = opendir(path);
 	while (tasks && (entry = readdir(tasks))) {
 		pid_t id = strtol(entry->d_name, NULL, 10);
+		int refusal;
 
 		if (id <= 0 || find(tracer, id))
 			continue;
-		if (ptrace(PTRACE_SEIZE, id, 0, PTRACE_O_TRACECLONE)) {
-			int refusal = errno;
+		refusal = seize(id);
+		if (refusal) {
 			char state = process_stat__thread_state(tracer->target->pid, id);
 
 			/* One that ends is refused as one that may not be traced. */
-			if (refusal != ESRCH && !*error && !process_stat__is_end(state))
-				*error = -refusal;
+			if (refusal != -ESRCH && !*error && !process_stat__is_end(state))
+				*error = refusal;
 			continue;
 		}
 		if (!add(tracer, id))
