@@ -35,21 +35,35 @@ bool batch__heard(unsigned int group)
 	return probe_sites__batch_wanted(group) || (sampled && probe_sites__batch_wanted(sampled));
 }
 
-/* Each numbers its own records. */
-static void send_to(unsigned int group, const void *records, uint32_t bytes, uint32_t count)
+struct batch_numbers batch__number(unsigned int group, uint32_t count)
 {
-	probe_sites__batch(group, records, bytes, count, status__emitted(group, count),
-			   status__instance());
+	unsigned int sampled = batch__sampled(group);
+	struct batch_numbers numbers = {.group = group, .count = count};
+
+	numbers.is_sampled = sampled && probe_sites__batch_wanted(sampled);
+	numbers.is_whole = !sampled || probe_sites__batch_wanted(group);
+	if (numbers.is_sampled)
+		numbers.sampled = status__emitted(sampled, count);
+	if (numbers.is_whole)
+		numbers.whole = status__emitted(group, count);
+	return numbers;
+}
+
+void batch__hit(const struct batch_numbers *numbers, const void *records, uint32_t bytes)
+{
+	if (numbers->is_sampled)
+		probe_sites__batch(batch__sampled(numbers->group), records, bytes, numbers->count,
+				   numbers->sampled, status__instance());
+	if (numbers->is_whole)
+		probe_sites__batch(numbers->group, records, bytes, numbers->count, numbers->whole,
+				   status__instance());
 }
 
 static void hand_out(unsigned int group, const void *records, uint32_t bytes, uint32_t count)
 {
-	unsigned int sampled = batch__sampled(group);
+	struct batch_numbers numbers = batch__number(group, count);
 
-	if (sampled && probe_sites__batch_wanted(sampled))
-		send_to(sampled, records, bytes, count);
-	if (!sampled || probe_sites__batch_wanted(group))
-		send_to(group, records, bytes, count);
+	batch__hit(&numbers, records, bytes);
 }
 
 #define SETS 4U

@@ -31,6 +31,15 @@ bool batch__heard(unsigned int group);
 /* Appends a record of `group`; first sends what is in the batch if the record does not fit. */
 void batch__add(struct batch *batch, unsigned int group, const struct cuda_record *record);
 void batch__send(struct batch *batch, unsigned int group);
+/* Both halves of sending, for who may be cancelled in between: numbered records whose probe is not
+ * hit count as lost. The group's sampled records have numbers of their own. */
+struct batch_numbers {
+	uint64_t sampled, whole;
+	uint32_t group, count;
+	bool is_sampled, is_whole;
+};
+struct batch_numbers batch__number(unsigned int group, uint32_t count);
+void batch__hit(const struct batch_numbers *numbers, const void *records, uint32_t bytes);
 /* `count` records of `size` bytes each, from the caller's own memory: at most CUDA_BATCH_MAX bytes.
  */
 void batch__send_in_place(unsigned int group, const void *records, uint32_t size, uint32_t count);

@@ -28,7 +28,7 @@
 
 /* Beside the group in struct ring's groups. */
 #define SLOT_SETTLED 0x40 /* its timestamps are ns */
-#define SLOT_SENT    0x80 /* it has a number, and its probe was hit or is about to be */
+#define SLOT_SENT    0x80 /* it has a number: seen, or counted as lost */
 #define SLOT_GROUP   0x3f
 _Static_assert(CUDA_GROUP_COUNT <= SLOT_GROUP + 1, "groups fit");
 
@@ -53,6 +53,7 @@ struct ring {
 	_Atomic(uint32_t) marked;	     /* behind it: of those from tail on, SLOT_SENT */
 	_Atomic(uint32_t) state;
 	_Atomic(uintptr_t) holder;  /* thread pointer of who empties it; 0 = nobody */
+	_Atomic(uint64_t) sending;  /* the batch that it sends: struct sending; 0 = none */
 	uint64_t node_created;	    /* when the owner last created a node of a graph; its own */
 	uint8_t groups[RING_SLOTS]; /* of each record, and how far it has come: SLOT_ */
 	struct slot slots[RING_SLOTS];

@@ -13,9 +13,10 @@
  * next flush releases. 3. threads come and go faster than rings do: with none
  * left a thread sends each record alone: that costs more, and nothing is lost. 4. a thread is
  * cancelled asynchronously, or a signal handler leaves by longjmp(), in the middle of emptying: the
- * ring keeps its holder until that thread ends, which then goes on where it was (each record is
- * marked before its probe is hit, so that none is sent twice). Until then each record is sent alone
- * once the ring is full, and nothing waits.
+ * ring keeps its holder until that thread ends, which then goes on where it was. One store says
+ * that a batch is being sent, between its numbers and its probe: what was numbered is not sent
+ * again, and a probe that was not hit leaves a gap, which counts as lost. Until then each record is
+ * sent alone once the ring is full, and nothing waits.
  *
  * A pthread key and not a __thread variable: the thread-local storage of a library that is
  * opened late may be allocated at first touch, inside the program's launch.
@@ -88,12 +89,48 @@ int rings__open(void)
 	return 0;
 }
 
-static void mark_sent(struct ring *ring, uint32_t slot)
-{
-	uint32_t marked = atomic_load_explicit(&ring->marked, memory_order_relaxed);
+/* What struct ring's sending holds. */
+union sending {
+	struct {
+		uint32_t from;
+		uint16_t count, kind; /* kind: the group and 1 */
+	};
+	uint64_t word;
+};
+_Static_assert(sizeof(union sending) == sizeof(uint64_t) && RING_SLOTS <= UINT16_MAX, "one store");
 
-	ring->groups[slot & (RING_SLOTS - 1)] |= SLOT_SENT;
-	atomic_store_explicit(&ring->marked, marked + 1, memory_order_relaxed);
+static void store_sending(struct ring *ring, union sending sending)
+{
+	atomic_signal_fence(memory_order_seq_cst);
+	atomic_store_explicit(&ring->sending, sending.word, memory_order_relaxed);
+	atomic_signal_fence(memory_order_seq_cst);
+}
+
+/* Twice is as once: the holder may have been cancelled in it. */
+static void mark_sent(struct ring *ring, union sending sending)
+{
+	for (uint32_t i = sending.from; i != sending.from + sending.count; i++) {
+		uint8_t *group = &ring->groups[i & (RING_SLOTS - 1)];
+		uint32_t marked = atomic_load_explicit(&ring->marked, memory_order_relaxed);
+
+		if ((*group & SLOT_GROUP) + 1 != sending.kind || *group & SLOT_SENT)
+			continue;
+		*group |= SLOT_SENT;
+		atomic_store_explicit(&ring->marked, marked + 1, memory_order_relaxed);
+	}
+}
+
+/* The group's records between two slots; `count` of them are at `records`. */
+static void send(struct ring *ring, unsigned int group, uint32_t from, uint32_t to,
+		 const void *records, uint32_t bytes, uint32_t count)
+{
+	struct batch_numbers numbers = batch__number(group, count);
+	union sending sending = {.from = from, .count = to - from, .kind = group + 1};
+
+	store_sending(ring, sending);
+	mark_sent(ring, sending);
+	batch__hit(&numbers, records, bytes);
+	store_sending(ring, (union sending){});
 }
 
 static void settle(void *record)
@@ -116,9 +153,8 @@ static void send_in_place(struct ring *ring, unsigned int group, uint32_t from, 
 			count = RING_SLOTS - start;
 		if (count > BATCH_MAX)
 			count = BATCH_MAX;
-		for (uint32_t i = start; i < start + count; i++)
-			mark_sent(ring, i);
-		batch__send_in_place(group, ring->slots[start].record, RING_RECORD_MAX, count);
+		send(ring, group, from, from + count, ring->slots[start].record,
+		     count * RING_RECORD_MAX, count);
 		from += count;
 	}
 }
@@ -131,10 +167,11 @@ static bool is_void(const struct cuda_record *record)
 
 static void send_staged(struct ring *ring, unsigned int group, uint32_t from, uint32_t to)
 {
-	for (uint32_t i = from; i != to; i++)
-		if ((ring->groups[i & (RING_SLOTS - 1)] & ~SLOT_SETTLED) == group)
-			mark_sent(ring, i);
-	batch__send(&ring->staging, group);
+	struct batch *staging = &ring->staging;
+
+	if (staging->count)
+		send(ring, group, from, to, staging->records, staging->bytes, staging->count);
+	staging->count = staging->bytes = 0;
 }
 
 static void send_gathered(struct ring *ring, unsigned int group, uint32_t from, uint32_t to)
@@ -214,6 +251,9 @@ static void resume(struct ring *ring)
 {
 	if (atomic_load_explicit(&ring->holder, memory_order_relaxed) != ring__thread())
 		return;
+	mark_sent(ring, (union sending){.word = atomic_load_explicit(&ring->sending,
+								     memory_order_relaxed)});
+	store_sending(ring, (union sending){});
 	ring->staging.count = ring->staging.bytes = 0;
 	empty(ring);
 	release(ring);
