@@ -93,3 +93,68 @@ part_by() {
 part_stacks() {
 	stacks_cost
 }
+
+# lined FRAMEWORK: each kernel has the line of the program that launched it, as often as the program says
+lined() {
+	local name=$1 json=$OUT/lines-$1.json truth=$OUT/lines-$1.truth
+	timeout 120 cuda-trace stat --by line -g --json -o "$json" -- python3 tests/gpu/lines.py "$name" >"$truth" 2>"$OUT/lines-$name.err"
+	if [ ! -s "$truth" ]; then
+		say "  $name" "not run: $(tail -n1 "$OUT/lines-$name.err")"
+		return
+	fi
+	row "$name: lines" "$(jq --rawfile truth "$truth" '
+		([$truth | split("\n")[] | select(. != "") | split(" ") | {key: .[0], value: .[1]}] | from_entries) as $want |
+		([.by.rows[] | select(.name | test("lines\\.py:[0-9]+")) | {key: (.name | capture("lines\\.py:(?<line>[0-9]+)").line), value: .kernels}]
+		 | from_entries) as $seen |
+		([$want | to_entries[] | select(.value != "-" and (.value | tonumber) != ($seen[.key] // 0))] | length) == 0 and
+		([$want | to_entries[] | select($seen[.key] == null)] | length) == 0 and
+		([$seen[]] | add) >= 0.99 * .totals.kernels | if . then 1 else 0 end' "$json")" \
+		"$(jq -c '[.totals.kernels, .lost.total], [.by.rows[:8][] | [.name, .kernels]]' "$json" | tr '\n' ' ') expected: $(tr '\n' ';' <"$truth")"
+}
+
+part_lines() {
+	local framework
+	for framework in cupy triton jax numba; do
+		lined $framework
+	done
+}
+
+# What tracing adds to a captured node: a program each, in turns.
+capture_cost() {
+	local round kind
+	for round in 1 2 3; do
+		for kind in none kernels stacks; do
+			case $kind in
+			none) timeout 60 python3 tests/gpu/capture-cost.py ;;
+			kernels) timeout 60 cuda-trace stat -e kernels -o /dev/null -- python3 tests/gpu/capture-cost.py ;;
+			stacks) timeout 60 cuda-trace record -q -f -g -e kernels -o "$work/capture.db" -- python3 tests/gpu/capture-cost.py ;;
+			esac 2>>"$OUT/capture-cost.err" | sed "s/^/$kind $round /" >>"$OUT/capture-cost.txt"
+		done
+	done
+	awk '
+	match($3, /[0-9]+$/) { ns = substr($3, RSTART); sub("kib=", "", $4); sub("nodes=", "", $5)
+		if (!($1 in low) || ns < low[$1]) low[$1] = ns
+		if (ns > high[$1]) high[$1] = ns
+		kib[$1] += $4 / 3; nodes = $5 }
+	END {
+		for (kind in low) if (kind != "none")
+			printf "%s\t%d\t+%.2f to +%.2f us, %+.0f bytes a node\n", kind,
+				high[kind] - low["none"] <= 20000 && (kib[kind] - kib["none"]) * 1024 / nodes <= 128,
+				(low[kind] - high["none"]) / 1e3, (high[kind] - low["none"]) / 1e3, (kib[kind] - kib["none"]) * 1024 / nodes
+	}' "$OUT/capture-cost.txt" | while IFS=$'\t' read -r kind good text; do row "capture under $kind" "$good" "$text"; done
+}
+
+replay_cost() {
+	local agent
+	agent=$(find /usr/lib -name libcupti-usdt.so | head -n1)
+	timeout 200 python3 tests/bench/torch-turns.py --tool cuda-trace --agent "$agent" --rounds 5 --seconds 2 --off 1 --attach 1.5 \
+		--step "python3 tests/bench/torch-step.py --graph -d 200 --sync 5" kernels every 2>"$OUT/replay-cost.err" |
+		tail -n1 >"$OUT/replay-cost.json"
+	row "replay, origins over CUPTI" "$(jq '.every.ratio[0] / .kernels.ratio[0] <= 1.005 | if . then 1 else 0 end' "$OUT/replay-cost.json")" \
+		"$(jq -rc 'map_values(.ratio | map(. * 10000 | round / 10000)) | tostring' "$OUT/replay-cost.json")"
+}
+
+part_graphcost() {
+	capture_cost
+	replay_cost
+}
