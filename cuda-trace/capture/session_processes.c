@@ -415,8 +415,8 @@ static void found_agent(struct session *session, const struct event_start *event
 	driver_source__leave(session->driver, pid);
 	observations__found(session->observations, pid);
 	agent_files__look(session->targets, pid);
-	/* Whoever found it before: it has made no call so far. */
-	if (!injections__includes(session->injections, pid)) {
+	/* Whoever found it before: in its cuInit(), it has made no call so far. */
+	if (!injections__is_trying(session->injections, pid)) {
 		observations__forget(session->observations, pid);
 		observations__note_whole(session->observations, pid);
 	}

@@ -101,6 +101,13 @@ bool injections__includes(const struct injections *injections, uint32_t pid)
 	return attempt && attempt->state != ATTEMPT_OVER;
 }
 
+bool injections__is_trying(const struct injections *injections, uint32_t pid)
+{
+	const struct attempt *attempt = injections ? find(injections, pid) : NULL;
+
+	return attempt && attempt->state != ATTEMPT_OVER && attempt->count;
+}
+
 /* The driver will load the agent by itself, in cuInit(). */
 static bool is_prepared(uint32_t pid)
 {

@@ -37,6 +37,8 @@ bool injections__start(struct injections *injections, uint32_t pid, enum injecti
 bool injections__tried(const struct injections *injections, uint32_t pid);
 /* Is an attempt in progress, or planned? */
 bool injections__includes(const struct injections *injections, uint32_t pid);
+/* Has the first attempt begun, and the last not ended? */
+bool injections__is_trying(const struct injections *injections, uint32_t pid);
 /* Its threads stop where they enter libcuda next: no call begins any more without the agent, unless
  * the attempt fails. As of the last injections__poll(). */
 bool injections__is_armed(const struct injections *injections, uint32_t pid);

@@ -76,3 +76,22 @@ unreadable() {
 	# Whatever could be seen of it: nobody says that this is all.
 	json out.json '.totals.launches == 0 or .processes[0].observed_since_ns != null'
 }
+
+# waits_in_agent PID: a process that it started has loaded the injection library
+waits_in_agent() {
+	local child; child=$(pgrep -P "$1") && grep -qs libcupti-usdt "/proc/$child/maps"
+}
+
+@test "stat -- PROGRAM (the tool comes too late to a libcuda, but not to the agent) misses nothing" {
+	mkfifo go
+	start tool "$CUDA_TRACE" stat --json -o out.json -- "$SIM" bash -c \
+		'read -r _ <go; export CUPTI_USDT_AWAIT_MS=20000; "$0" 3; exit' "$WORKLOADS/copies"
+	wait_for 20 pgrep -P "$tool_PID" bash
+	local shell; shell=$(pgrep -P "$tool_PID" bash)
+	kill -STOP "$tool_PID"
+	echo >go
+	wait_for 20 waits_in_agent "$shell"
+	kill -CONT "$tool_PID"
+	finished "$tool_PID" 30
+	json out.json '.lost.total == 0 and .totals.memcpys == 36'
+}
