@@ -36,6 +36,7 @@ struct push_options {
 	uint64_t interval, timeout, final_wait;
 	const char *queue, *queue_size;
 	const char *stacks, *call_graph;
+	bool metrics;
 };
 
 #define AT(field) offsetof(struct push_options, field)
@@ -71,6 +72,8 @@ static const struct option_row rows[] = {
 	 "100)",
 	 AT(stacks)},
 	STACK_OPTION_ROWS(AT(call_graph)),
+	{OPTION_FLAG, 0, "metrics", NULL,
+	 "with --format otlp: also metrics (/v1/metrics), of GPUs\nand processes", AT(metrics)},
 	{OPTION_TEXT, 0, "service", "NAME",
 	 "what the receiver sorts profiles by (default: the\ncontainer's name, or the program's)",
 	 AT(service)},
@@ -110,6 +113,7 @@ struct push {
 	struct push_sender *sender;
 	struct push_profile *profile;
 	struct push_encoder *encoder;
+	struct push_metrics *metrics; /* NULL = none are sent */
 	uint32_t period;
 	uint64_t began, next; /* of the interval: ns since 1970; ns */
 	FILE *output;
@@ -121,6 +125,7 @@ static void on_process_start(void *context, struct process *process)
 	struct push *push = context;
 
 	push_profile__start(push->profile, process);
+	push_metrics__start(push->metrics, process);
 }
 
 static void on_record(void *context, struct process *process, const struct cuda_record *record)
@@ -128,6 +133,7 @@ static void on_record(void *context, struct process *process, const struct cuda_
 	struct push *push = context;
 
 	push_profile__record(push->profile, process, record);
+	push_metrics__record(push->metrics, process, record);
 }
 
 static void on_stack(void *context, struct process *process, const struct event *event)
@@ -141,6 +147,7 @@ static void on_process_end(void *context, struct process *process)
 {
 	struct push *push = context;
 
+	push_metrics__end(push->metrics, process);
 	push_profile__end(push->profile, process);
 }
 
@@ -165,7 +172,9 @@ static int on_start(void *context, FILE *output)
 	push->output = output;
 	push->profile = push_profile__new(push->period, push->format == PUSH_OTLP);
 	push->encoder = push_encoder__new(&encoder);
-	if (!push->profile || !push->encoder)
+	if (push->options.metrics)
+		push->metrics = push_metrics__new(realtime__ns());
+	if (!push->profile || !push->encoder || (push->options.metrics && !push->metrics))
 		return EXIT_TROUBLE;
 	push->sender = push_sender__open(&push->sender_options);
 	return push->sender ? EXIT_OK : EXIT_TROUBLE;
@@ -187,6 +196,7 @@ static int add_profile(void *context, const struct push_source *source, struct s
 {
 	struct push *push = context;
 
+	push_metrics__add(push->metrics, source, stacks, push->began);
 	push_encoder__add(push->encoder, source, stacks);
 	return 0;
 }
@@ -201,6 +211,10 @@ static void end_interval(struct push *push)
 	if (!push_encoder__begin(push->encoder, push->began, now)) {
 		push_profile__take(push->profile, add_profile, push);
 		push_encoder__end(push->encoder);
+	}
+	if (push->metrics && push->metrics->set.count) {
+		push_encoder__metrics(push->encoder, push->metrics);
+		push_metrics__next(push->metrics);
 	}
 	push->began = now;
 }
@@ -295,6 +309,9 @@ static int check(struct push *push)
 	push->format = push_encoder__parse(options->format);
 	if (push->format == PUSH_OTLP)
 		push->sender_options.rejected = push_otlp__rejected;
+	if (options->metrics && (push->format != PUSH_OTLP || push->path))
+		return options__misuse(&usage, "--metrics goes with --format otlp and a --url "
+					       "without a path");
 	if (options->interval < MIN_INTERVAL)
 		return options__misuse(&usage, "--interval: at least 100ms");
 	if (options->stacks && strcmp(options->stacks, "0")) {
@@ -354,12 +371,15 @@ int cmd_push(int argc, char **argv)
 	/* A stack belongs to a launch. */
 	if (push.period)
 		watch.groups |= 1u << CUDA_GROUP_LAUNCH;
+	if (push.options.metrics)
+		watch.groups |= 1u << CUDA_GROUP_DEVICE;
 	watch.stacks = push.period != 0;
 	watch.stacks_copied = push.period && stack_options__unwinds(push.options.call_graph);
 	status = watch__run(&watch);
 	push_sender__close(push.sender, 0, &unused);
 	push_encoder__free(push.encoder);
 	push_profile__free(push.profile);
+	push_metrics__free(push.metrics);
 	free(push.url);
 	return status;
 }

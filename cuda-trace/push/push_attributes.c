@@ -63,6 +63,18 @@ void push_attributes__number(struct push_attributes *attributes, const char *key
 	value->int_value = number;
 }
 
+static void put_source(struct push_attributes *attributes, const struct push_common_labels *labels,
+		       const struct push_source *source)
+{
+	push_attributes__text(attributes, "service.name", push_labels__service(labels, source));
+	if (source->pid)
+		push_attributes__number(attributes, "process.pid", source->pid);
+	push_attributes__text(attributes, "process.executable.name", source->comm);
+	push_attributes__text(attributes, "container.id", source->container);
+	for (int i = 0; i < ORIGIN_NAME_COUNT; i++)
+		push_attributes__text(attributes, origin_keys[i], origin__name(&source->origin, i));
+}
+
 Otlp__Resource *push_attributes__resource(struct push_arena *arena,
 					  const struct push_common_labels *labels,
 					  const struct push_source *source)
@@ -74,14 +86,11 @@ Otlp__Resource *push_attributes__resource(struct push_arena *arena,
 		return NULL;
 	for (size_t i = 0; i < labels->count; i++)
 		push_attributes__text(&attributes, labels->list[i].name, labels->list[i].value);
-	push_attributes__text(&attributes, "service.name", push_labels__service(labels, source));
-	if (source->pid)
-		push_attributes__number(&attributes, "process.pid", source->pid);
-	push_attributes__text(&attributes, "process.executable.name", source->comm);
-	push_attributes__text(&attributes, "container.id", source->container);
-	for (int i = 0; i < ORIGIN_NAME_COUNT; i++)
-		push_attributes__text(&attributes, origin_keys[i],
-				      origin__name(&source->origin, i));
+	if (source)
+		put_source(&attributes, labels, source);
+	else
+		push_attributes__text(&attributes, "service.name",
+				      labels->service ? labels->service : "cuda-trace");
 	push_attributes__text(&attributes, "host.name", labels->host);
 	otlp__resource__init(resource);
 	resource->attributes = attributes.list;

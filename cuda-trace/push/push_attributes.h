@@ -20,7 +20,7 @@ bool push_attributes__begin(struct push_attributes *attributes, struct push_aren
 /* Empty texts are left out; the first of a key stays. */
 void push_attributes__text(struct push_attributes *attributes, const char *key, const char *text);
 void push_attributes__number(struct push_attributes *attributes, const char *key, int64_t number);
-/* NULL = no memory. */
+/* source NULL: the host. NULL = no memory. */
 Otlp__Resource *push_attributes__resource(struct push_arena *arena,
 					  const struct push_common_labels *labels,
 					  const struct push_source *source);

@@ -7,6 +7,7 @@
 #include "cuda-trace/export/export_pprof.h"
 #include "cuda-trace/push/push_gzip.h"
 #include "cuda-trace/push/push_otlp.h"
+#include "cuda-trace/push/push_otlp_metrics.h"
 #include "cuda-trace/push/push_parca.h"
 #include "cuda-trace/push/push_pyroscope.h"
 
@@ -137,15 +138,25 @@ int push_encoder__add(struct push_encoder *encoder, const struct push_source *so
 }
 
 /* Takes the body over. */
-static int put_otlp(struct push_encoder *encoder, uint8_t *body, size_t size)
+static int put_otlp(struct push_encoder *encoder, const char *path, uint8_t *body, size_t size,
+		    uint64_t profiles)
 {
 	uint8_t *zipped;
 	int err = push_gzip__pack(body, size, &zipped, &size);
 
 	free(body);
 	return err ? err
-		   : put(encoder, encoder->options.path, zipped, size, encoder->profiles,
-			 encoder->kernels);
+		   : put(encoder, path, zipped, size, profiles, profiles ? encoder->kernels : 0);
+}
+
+int push_encoder__metrics(struct push_encoder *encoder, const struct push_metrics *metrics)
+{
+	uint8_t *body;
+	size_t size;
+	int err = push_otlp_metrics__pack(metrics, encoder->options.labels, encoder->from,
+					  encoder->until, &body, &size);
+
+	return err ? err : put_otlp(encoder, "/v1/metrics", body, size, 0);
 }
 
 int push_encoder__end(struct push_encoder *encoder)
@@ -165,7 +176,7 @@ int push_encoder__end(struct push_encoder *encoder)
 		free(body);
 		return err;
 	}
-	return is_otlp ? put_otlp(encoder, body, size)
+	return is_otlp ? put_otlp(encoder, encoder->options.path, body, size, encoder->profiles)
 		       : put(encoder, encoder->options.path, body, size, encoder->profiles,
 			     encoder->kernels);
 }

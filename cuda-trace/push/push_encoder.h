@@ -8,6 +8,7 @@
 
 #include "cuda-trace/push/push_item.h"
 #include "cuda-trace/push/push_labels.h"
+#include "cuda-trace/push/push_metrics.h"
 
 enum push_format { PUSH_PPROF, PUSH_PARCA, PUSH_OTLP, PUSH_FORMATS };
 
@@ -32,6 +33,8 @@ int push_encoder__begin(struct push_encoder *encoder, uint64_t from, uint64_t un
 int push_encoder__add(struct push_encoder *encoder, const struct push_source *source,
 		      struct stacks *stacks);
 int push_encoder__end(struct push_encoder *encoder);
+/* The metrics of the interval, as a request of their own. */
+int push_encoder__metrics(struct push_encoder *encoder, const struct push_metrics *metrics);
 void push_encoder__free(struct push_encoder *encoder);
 
 #endif

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // decode.mjs MODULES pprof FILE: a pprof body as pprof-format reads it. decode.mjs MODULES otlp PROTO MESSAGE FILE: a request of
 // OTLP as protobufjs reads it, checked by the rules of its dictionary. Both print a line for each stack, outermost function
-// first, with the sums of its values; otlp also the resources and the files of functions.
+// first, with the sums of its values; otlp also the resources and the files of functions. decode.mjs MODULES metrics PROTO MESSAGE
+// FILE: a line for each point.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { gunzipSync } from "node:zlib";
@@ -114,5 +115,23 @@ function otlp(proto, messageName, file) {
   printSums(sums);
 }
 
-if (kind === "pprof") pprof(...rest);
-else otlp(...rest);
+// Names of published files differ in part from those of receiver.proto.
+function metrics(proto, messageName, file) {
+  const protobuf = load("protobufjs");
+  const root = new protobuf.Root();
+  if (process.env.OTEL_PROTOS) root.resolvePath = (_, target) => (target.startsWith("/") ? target : `${process.env.OTEL_PROTOS}/${target}`);
+  root.loadSync(proto);
+  const type = root.lookupType(messageName);
+  const request = type.toObject(type.decode(gunzipSync(readFileSync(file))), { longs: String });
+  const values = (list = []) => list.map((one) => `${one.key}=${one.value.stringValue ?? Number(one.value.intValue)}`).join(",");
+  for (const { resource, scopeMetrics } of request.resourceMetrics)
+    for (const metric of scopeMetrics[0].metrics) {
+      const data = metric.gauge ?? metric.sum ?? metric.histogram;
+      const kind = metric.gauge ? "gauge" : metric.histogram ? "histogram" : (data.monotonic ?? data.isMonotonic) ? "counter" : "sum";
+      for (const point of data.points ?? data.dataPoints)
+        console.log(metric.name, metric.unit, kind, data.temporality ?? data.aggregationTemporality ?? "-",
+          point.asDouble ?? point.asInt ?? `${point.count} ${point.sum}`, values(point.attributes), values(resource.attributes));
+    }
+}
+
+({ pprof, otlp, metrics })[kind](...rest);

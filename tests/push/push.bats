@@ -371,6 +371,24 @@ otlp() {
 	assert_equal "$(grep -c '^resource ' lines)" "$(grep -oE '"process.pid":[0-9]+' lines | sort -u | wc -l)"
 }
 
+@test "push --metrics sends hw.gpu.* and the kernels of each process, which protobufjs decodes" {
+	with_module protobufjs
+	receive
+	push --url "$URL" --format otlp --metrics --interval 400ms -- "$SIM" "$WORKLOADS/launch-storm" -s 2 -p 1000
+	nothing_unknown
+	json counts.json '.metrics.sent >= 2 and .metrics.sent == .metrics.produced' >equal
+	# The last one, which has all.
+	n=$(json <(jq -s . got/log) '[to_entries[] | select(.value.path == "/v1/metrics").key] | max + 1')
+	node "$TOP/tests/push/decode.mjs" "$B/npm" metrics "$TOP/tests/push/receiver.proto" receiver.MetricsRequest "got/body.$n" >lines
+	grep -qE '^hw.gpu.utilization 1 gauge - [01](\.[0-9]+)?(e-[0-9]+)? hw.id=GPU-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12},.*hw.vendor=NVIDIA,hw.gpu.task=general' lines || fail "$(cat lines)"
+	grep -qE '^hw.gpu.memory.limit By sum 2 [0-9]+ hw.id=GPU-' lines || fail "$(cat lines)"
+	grep -qE '^cuda_device_busy_seconds s counter 2 [0-9.e-]+ hw.id=GPU-' lines || fail "$(cat lines)"
+	grep -qE "^cuda_kernel_duration_seconds s histogram 2 $(expect_key program kernels) [0-9.e-]+ device=0 .*process.executable.name=launch-storm" lines ||
+		fail "$(cat lines)"
+	run -2 ct push --url http://host --metrics -a
+	assert_output --partial '--metrics goes with --format otlp'
+}
+
 @test "push -a makes a profile for each program" {
 	requires root
 	receive
