@@ -368,9 +368,9 @@ int cmd_push(int argc, char **argv)
 	if (status)
 		return status;
 	watch.groups = 1u << CUDA_GROUP_KERNEL;
-	/* A stack belongs to a launch. */
+	/* A stack belongs to a launch, and that of a kernel in a graph to its node's creation. */
 	if (push.period)
-		watch.groups |= 1u << CUDA_GROUP_LAUNCH;
+		watch.groups |= 1u << CUDA_GROUP_LAUNCH | 1u << CUDA_GROUP_GRAPH_NODES;
 	if (push.options.metrics)
 		watch.groups |= 1u << CUDA_GROUP_DEVICE;
 	watch.stacks = push.period != 0;

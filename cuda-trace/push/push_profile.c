@@ -10,6 +10,7 @@
 #include "cuda-trace/base/array_grow.h"
 #include "cuda-trace/base/text.h"
 #include "cuda-trace/proc/cgroup.h"
+#include "cuda-trace/push/push_graphs.h"
 #include "cuda-trace/push/push_tree.h"
 
 #define MAX_GROUPS   (1u << 16) /* kernels of a stream, in an interval */
@@ -101,8 +102,10 @@ void push_profile__start(struct push_profile *profile, struct process *process)
 	own->origin_state = origin__find(process->pid, own->cgroup, &source->origin);
 	own->next = profile->processes;
 	profile->processes = own;
-	if (profile->callstacks)
-		own->callstacks = callstacks_process__new(profile->callstacks, process->pid, own);
+	if (!profile->callstacks)
+		return;
+	own->callstacks = callstacks_process__new(profile->callstacks, process->pid, own);
+	own->graphs = push_graphs__new();
 }
 
 static bool is_group(const struct push_group *group, const struct push_process *own,
@@ -166,10 +169,10 @@ static void add_call(struct push_profile *profile, uint32_t group, uint32_t stac
 	call->count++;
 }
 
-static uint32_t stack_of(const struct push_profile *profile, const struct push_process *own,
-			 uint32_t correlation)
+static uint32_t stack_of(const void *context, const void *owner, uint32_t correlation)
 {
-	uint64_t key = sample_key(own, correlation);
+	const struct push_profile *profile = context;
+	uint64_t key = sample_key(owner, correlation);
 	const uint32_t *stack = key_index__at(&profile->samples, key);
 
 	if (!stack)
@@ -177,28 +180,43 @@ static uint32_t stack_of(const struct push_profile *profile, const struct push_p
 	return stack ? *stack : 0;
 }
 
-void push_profile__record(struct push_profile *profile, struct process *process,
-			  const struct cuda_record *record)
+static uint32_t stack_of_kernel(const struct push_profile *profile, const struct push_process *own,
+				const struct cuda_kernel *kernel)
 {
-	const struct cuda_kernel *kernel = (const struct cuda_kernel *)record;
-	struct push_process *own = process->data;
-	uint32_t group, stack;
-	uint64_t ns;
+	if (!profile->callstacks)
+		return 0;
+	return kernel->graph ? push_graphs__stack_of(own->graphs, kernel->graph_node, stack_of,
+						     profile, own)
+			     : stack_of(profile, own, kernel->head.correlation);
+}
 
-	if (record->kind != CUDA_RECORD_KERNEL)
-		return;
+static void add_kernel(struct push_profile *profile, struct push_process *own,
+		       const struct cuda_kernel *kernel)
+{
+	uint32_t group = own ? group_of(profile, own, kernel) : 0, stack;
+	uint64_t ns = kernel->end > kernel->start ? kernel->end - kernel->start : 0;
+
 	profile->counts.kernels++;
-	group = own ? group_of(profile, own, kernel) : 0;
 	if (!group) {
 		profile->counts.not_fit++;
 		return;
 	}
-	ns = kernel->end > kernel->start ? kernel->end - kernel->start : 0;
 	profile->groups.list[group].ns += ns;
 	profile->groups.list[group].count++;
-	stack = profile->callstacks ? stack_of(profile, own, record->correlation) : 0;
+	stack = stack_of_kernel(profile, own, kernel);
 	if (stack)
 		add_call(profile, group, stack, ns);
+}
+
+void push_profile__record(struct push_profile *profile, struct process *process,
+			  const struct cuda_record *record)
+{
+	struct push_process *own = process->data;
+
+	if (record->kind == CUDA_RECORD_KERNEL)
+		add_kernel(profile, own, (const struct cuda_kernel *)record);
+	else if (record->kind == CUDA_RECORD_GRAPH_NODE && own)
+		push_graphs__node(own->graphs, (const struct cuda_graph_node *)record);
 }
 
 void push_profile__stack(struct push_profile *profile, struct process *process,
@@ -206,8 +224,10 @@ void push_profile__stack(struct push_profile *profile, struct process *process,
 {
 	struct push_process *own = process->data;
 
-	if (own && own->callstacks)
-		callstacks_process__take(own->callstacks, event);
+	if (!own || !own->callstacks)
+		return;
+	push_graphs__stack(own->graphs, event);
+	callstacks_process__take(own->callstacks, event);
 }
 
 /* Names of kernels go with the process. */
@@ -230,7 +250,9 @@ void push_profile__end(struct push_profile *profile, struct process *process)
 	process->data = NULL;
 	keep_names(profile, own);
 	callstacks_process__free(own->callstacks);
+	push_graphs__free(own->graphs);
 	own->callstacks = NULL;
+	own->graphs = NULL;
 	own->process = NULL;
 }
 
@@ -291,6 +313,8 @@ static void forget_stacks(struct push_profile *profile)
 	profile->stored = stored;
 	callstacks__forget(profile->callstacks);
 	clear(&profile->older);
+	for (struct push_process *own = profile->processes; own; own = own->next)
+		push_graphs__forget_stacks(own->graphs);
 }
 
 static void find_origins(struct push_profile *profile)
@@ -317,6 +341,8 @@ int push_profile__take(struct push_profile *profile,
 	int err = 0;
 
 	find_origins(profile);
+	for (struct push_process *own = profile->processes; own; own = own->next)
+		push_graphs__keep(own->graphs, stack_of, profile, own);
 	if (profile->groups.count) {
 		profile->counts.intervals++;
 		if (profile->callstacks)
@@ -344,6 +370,7 @@ void push_profile__free(struct push_profile *profile)
 		return;
 	for (struct push_process *own = profile->processes; own; own = own->next) {
 		callstacks_process__free(own->callstacks);
+		push_graphs__free(own->graphs);
 		if (own->process)
 			own->process->data = NULL;
 		own->process = NULL;

@@ -140,7 +140,7 @@ static int add_exact(struct planting *planting, const struct push_group *group, 
 	return err;
 }
 
-/* Stacks of graphs are those of their launches, none of which is a sample of the others. */
+/* Stacks of kernels in graphs are those of the nodes' creation: exact, and no sample. */
 static int add_group(struct planting *planting, struct push_group *group)
 {
 	const struct push_call *calls = planting->options->groups->calls;

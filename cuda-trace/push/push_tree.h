@@ -13,6 +13,7 @@ struct push_process {
 	enum origin_state origin_state;
 	struct push_source source;
 	struct callstacks_process *callstacks;
+	struct push_graphs *graphs;
 	struct push_process *next;
 };
 

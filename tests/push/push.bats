@@ -81,6 +81,19 @@ stacks() {
 	run -1 grep -F '[no stack]' lines
 }
 
+@test "push -g=100 (kernels in graphs) has the stack of each node's creation, and launches beside them as samples" {
+	requires protoc
+	receive
+	push --url "$URL" -g=100 -- "$SIM" "$WORKLOADS/graph-origins" -n 50 --eager 2000 --copies </dev/null
+	nothing_unknown
+	stacks >lines
+	grep -qE ';run;make_captured;embed;captured;cuLaunchKernel;spin 100 3000000$' lines || fail "$(cat lines)"
+	grep -qE ';run;make_captured;head;captured;cuLaunchKernel;spin 50 500000$' lines
+	grep -qE ';run;make_built;build;cuGraphAddKernelNode(_v2)?;spin 100 500000$' lines
+	grep -qE ';copied;captured;cuLaunchKernel;spin 50 150000$' lines
+	grep -qE ';plain;counted__launch;cuLaunchKernel;spin 2000 4000000$' lines
+}
+
 @test "push (Python) keeps a function's file and line apart from its name" {
 	requires protoc python3
 	receive
