@@ -94,7 +94,7 @@ static bool drop_oldest(struct push_queue *queue, bool on_disk, enum push_lost r
 }
 
 /* The numbers are the order; a file that cannot be read is lost, and goes. */
-static void take_file(struct push_queue *queue, const char *name)
+static void read_queued(struct push_queue *queue, const char *name)
 {
 	uint64_t number = strtoull(name, NULL, 10);
 	struct push_item *item = NULL, damaged = {.profiles = 1};
@@ -132,7 +132,7 @@ static int find_files(struct push_queue *queue)
 	if (count < 0)
 		return -errno;
 	for (int i = 0; i < count; i++) {
-		take_file(queue, names[i]->d_name);
+		read_queued(queue, names[i]->d_name);
 		free(names[i]);
 	}
 	free(names);

@@ -38,7 +38,7 @@ struct push_sender {
 };
 
 /* What happened since the last call; the items are the caller's. */
-static struct push_item *take_new(struct push_sender *sender, bool *closing)
+static struct push_item *remove_new(struct push_sender *sender, bool *closing)
 {
 	struct push_item *items;
 
@@ -194,7 +194,7 @@ static void *sender_main(void *context)
 	bool active = false, closing = false;
 
 	while (!is_over(sender, closing, active)) {
-		enqueue(sender, take_new(sender, &closing));
+		enqueue(sender, remove_new(sender, &closing));
 		if (!active)
 			active = start_next(sender);
 		if (push_transport__poll(sender->transport, wait_ms(sender, closing), &answer)) {
@@ -283,7 +283,7 @@ void push_sender__close(struct push_sender *sender, uint64_t left_ms, struct pus
 	pthread_mutex_unlock(&sender->lock);
 	push_transport__wake(sender->transport);
 	pthread_join(sender->thread, NULL);
-	enqueue(sender, take_new(sender, &closing));
+	enqueue(sender, remove_new(sender, &closing));
 	push_queue__close(sender->queue);
 	*counts = sender->counts;
 	push_transport__close(sender->transport);

@@ -157,7 +157,7 @@ static void describe(struct push_transport *transport, CURLcode code, struct pus
 		text__show(answer->error, sizeof(answer->error), begin, 0);
 }
 
-static void take_answer(struct push_transport *transport, CURLcode code, struct push_answer *answer)
+static void read_answer(struct push_transport *transport, CURLcode code, struct push_answer *answer)
 {
 	struct push_curl *curl = &transport->curl;
 	curl_off_t after = 0;
@@ -186,7 +186,7 @@ bool push_transport__poll(struct push_transport *transport, int timeout_ms,
 		curl->multi_poll(transport->multi, NULL, 0, timeout_ms, NULL);
 		return false;
 	}
-	take_answer(transport, message->data.result, answer);
+	read_answer(transport, message->data.result, answer);
 	push_transport__cancel(transport);
 	return true;
 }

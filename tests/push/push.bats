@@ -132,9 +132,9 @@ stacks() {
 	wait_for 60 test -s counts.json
 	nothing_unknown
 	json counts.json '.profiles.sent == .profiles.produced and .requests.failed >= 2' >equal
-	# The pause that it asked for.
-	json <(jq -s '.' got/log) '[.[] | select(.status == "429")][-1].time as $asked |
-		[.[] | select(.status == "200")][0].time - $asked >= 3' >equal
+	# The pause that it requested.
+	json <(jq -s '.' got/log) '[.[] | select(.status == "429")][-1].time as $requested |
+		[.[] | select(.status == "200")][0].time - $requested >= 3' >equal
 	assert_equal "$(grep -c 'answered 500' "$BATS_TEST_TMPDIR/push.err")" 1
 }
 
