@@ -256,7 +256,7 @@ stacks() {
 @test "push (receiver down, a hundred intervals) stays below 64 MiB of memory" {
 	receive
 	stop_started
-	start push "$CUDA_TRACE" push --json -o counts.json --url "$URL" --interval 100ms --final-wait 0.1s --queue-size 64K -- \
+	start push "$CUDA_TRACE" push --json -o counts.json --url "$URL" --interval 100ms --final-wait 0.1s --queue-size 8K -- \
 		"$SIM" "$WORKLOADS/launch-storm" -s 10 -p 100
 	wait_for 30 grep -q 'tried again' push.err
 	most=0
