@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # What the tool carries inside: tables of a recording, SQL of reports, pages and their scripts, and
-# the code that protoc-c makes of the formats of pprof, Perfetto, and Kubernetes' runtime interface.
+# the code that protoc-c makes of the formats of pprof, Perfetto, OTLP, and Kubernetes' runtime interface.
 PROTOC_C ?= protoc-c
 
 EMBEDDED := $(addprefix $(B)/embedded/,schema.h reports.h web.h guide.h)
@@ -30,9 +30,9 @@ $(B)/embedded/guide.h: $(GUIDE_PAGES) mk/embed.awk
 	$(Q)awk -v list=embedded_guide -f mk/embed.awk $(filter-out %.awk,$^) > $@
 
 # FORMATS: formats of protocol buffers that the tool writes and reads.
-PROTOS := $(wildcard cuda-trace/export/*.proto cuda-trace/origin/*.proto)
+PROTOS := $(wildcard cuda-trace/export/*.proto cuda-trace/origin/*.proto cuda-trace/push/*.proto)
 FORMATS := $(patsubst %.proto,$(B)/generated/%.pb-c,$(notdir $(PROTOS)))
-vpath %.proto cuda-trace/export cuda-trace/origin
+vpath %.proto cuda-trace/export cuda-trace/origin cuda-trace/push
 $(B)/generated/%.pb-c.c $(B)/generated/%.pb-c.h: %.proto
 	$(call say,PROTOC,$(B)/generated/$*.pb-c.c)
 	@mkdir -p $(@D)

@@ -23,6 +23,7 @@ static const struct {
 	{"top", "live view of GPUs, processes and kernels", cmd_top},
 	{"profile", "inside kernels: stall reasons, hardware counters", cmd_profile},
 	{"metrics", "exporter for Prometheus", cmd_metrics},
+	{"push", "send profiles to Pyroscope, Parca or OTLP", cmd_push},
 	{"attach", "load the injection library into running programs", cmd_attach},
 	{"list", "CUDA processes and how each can be traced", cmd_list},
 	{"doctor", "find out why something is missing, and how to fix it", cmd_doctor},

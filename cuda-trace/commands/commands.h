@@ -11,6 +11,7 @@ int cmd_trace(int argc, char **argv);
 int cmd_stat(int argc, char **argv);
 int cmd_top(int argc, char **argv);
 int cmd_metrics(int argc, char **argv);
+int cmd_push(int argc, char **argv);
 int cmd_profile(int argc, char **argv);
 int cmd_list(int argc, char **argv);
 int cmd_attach(int argc, char **argv);

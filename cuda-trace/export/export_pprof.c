@@ -13,6 +13,7 @@
 #include "cuda-trace/export/export.h"
 #include "cuda-trace/export/export_frames.h"
 #include "cuda-trace/export/export_mappings.h"
+#include "cuda-trace/export/export_pprof.h"
 #include "cuda-trace/export/export_stack_tree.h"
 #include "cuda-trace/report/report_records.h"
 #include "generated/profile.pb-c.h"
@@ -209,8 +210,8 @@ static void put_type(struct pprof *pprof, CudaTrace__ValueType *type, const char
 	type->unit = add_string(pprof, unit);
 }
 
-static void put_head(struct pprof *pprof, const struct report_file *file,
-		     const struct stacks *stacks)
+static void put_head(struct pprof *pprof, const struct stacks *stacks, int64_t start,
+		     int64_t duration)
 {
 	CudaTrace__Profile *profile = &pprof->profile;
 
@@ -225,9 +226,8 @@ static void put_head(struct pprof *pprof, const struct report_file *file,
 	profile->default_sample_type = pprof->types[1].type;
 	profile->period_type = &pprof->types[2];
 	profile->period = 1;
-	profile->time_nanos = report_file__number(
-		file, "SELECT utcEpochNs FROM TARGET_INFO_SESSION_START_TIME", 0);
-	profile->duration_nanos = report_records__duration(file);
+	profile->time_nanos = start;
+	profile->duration_nanos = duration;
 	pprof->comments[0] = add_string(pprof, "Time of CUDA kernels on the GPU, by cuda-trace");
 	pprof->comments[1] =
 		add_string(pprof, "Functions of the host: estimated from a part of the "
@@ -237,42 +237,75 @@ static void put_head(struct pprof *pprof, const struct report_file *file,
 }
 
 /* The whole message is in memory; kernels and streams are few, whatever the number of events. */
-static int write_packed(const struct pprof *pprof, FILE *out)
+static int pack(const struct pprof *pprof, uint8_t **packed, size_t *size)
 {
-	size_t size = cuda_trace__profile__get_packed_size(&pprof->profile);
-	uint8_t *packed = malloc(size);
-	gzFile zipped = NULL;
-	int fd = -1, err = -ENOMEM;
+	*size = cuda_trace__profile__get_packed_size(&pprof->profile);
+	*packed = malloc(*size);
+	if (!*packed)
+		return -ENOMEM;
+	cuda_trace__profile__pack(&pprof->profile, *packed);
+	return 0;
+}
 
-	if (!packed || fflush(out))
+int export_pprof__pack(struct stacks *stacks, int64_t start, int64_t duration, uint8_t **packed,
+		       size_t *size)
+{
+	struct pprof pprof = {.profile = CUDA_TRACE__PROFILE__INIT};
+	int64_t keys[LABELS];
+	int err = allocate(&pprof, stacks);
+
+	if (err)
 		goto cleanup;
-	cuda_trace__profile__pack(&pprof->profile, packed);
+	put_head(&pprof, stacks, start, duration);
+	keys[0] = add_string(&pprof, "pid");
+	keys[1] = add_string(&pprof, "cuda_device");
+	keys[2] = add_string(&pprof, "cuda_stream");
+	for (size_t i = 1; i < stacks->count; i++) {
+		/* The pid is a label: profiles of two runs compare by the command. */
+		stacks->nodes[i].name[stacks->nodes[i].stable] = '\0';
+		if (!stacks->nodes[i].place)
+			put_location(&pprof, i, &stacks->nodes[i]);
+		if (stacks->nodes[i].leaf)
+			put_sample(&pprof, stacks, i, keys);
+	}
+	err = put_mappings(&pprof);
+	if (err)
+		goto cleanup;
+	pprof.profile.string_table = pprof.strings;
+	pprof.profile.n_string_table = pprof.string_count;
+	err = pprof.failed ? -ENOMEM : pack(&pprof, packed, size);
+cleanup:
+	release(&pprof, stacks->count);
+	return err;
+}
+
+static int write_zipped(const uint8_t *packed, size_t size, FILE *out)
+{
+	gzFile zipped = NULL;
+	int fd, err;
+
+	if (fflush(out))
+		return -errno;
 	fd = dup(fileno(out));
 	zipped = fd < 0 ? NULL : gzdopen(fd, "wb");
 	if (!zipped) {
+		err = -errno;
 		if (fd >= 0)
 			close(fd);
-		err = -errno;
-		goto cleanup;
+		return err;
 	}
 	errno = 0;
 	err = gzwrite(zipped, packed, size) == (int)size ? 0 : -EIO;
 	if (gzclose(zipped) != Z_OK)
 		err = -EIO;
-	if (err && errno)
-		err = -errno;
-cleanup:
-	free(packed);
-	if (err)
-		fprintf(stderr, "cuda-trace: cannot write the profile: %s\n", strerror(-err));
-	return err;
+	return err && errno ? -errno : err;
 }
 
 int export_pprof(const struct report_file *file, FILE *out)
 {
-	struct pprof pprof = {.profile = CUDA_TRACE__PROFILE__INIT};
+	uint8_t *packed = NULL;
 	struct stacks stacks;
-	int64_t keys[LABELS];
+	size_t size;
 	int err = stacks__read(&stacks, file);
 
 	if (err)
@@ -283,29 +316,16 @@ int export_pprof(const struct report_file *file, FILE *out)
 			"cuda-trace report: samples have no times for pprof: use --folded\n");
 		return -ENOTSUP;
 	}
-	err = allocate(&pprof, &stacks);
+	err = export_pprof__pack(
+		&stacks,
+		report_file__number(file, "SELECT utcEpochNs FROM TARGET_INFO_SESSION_START_TIME",
+				    0),
+		report_records__duration(file), &packed, &size);
+	if (!err)
+		err = write_zipped(packed, size, out);
 	if (err)
-		goto cleanup;
-	put_head(&pprof, file, &stacks);
-	keys[0] = add_string(&pprof, "pid");
-	keys[1] = add_string(&pprof, "cuda_device");
-	keys[2] = add_string(&pprof, "cuda_stream");
-	for (size_t i = 1; i < stacks.count; i++) {
-		/* The pid is a label: profiles of two runs compare by the command. */
-		stacks.nodes[i].name[stacks.nodes[i].stable] = '\0';
-		if (!stacks.nodes[i].place)
-			put_location(&pprof, i, &stacks.nodes[i]);
-		if (stacks.nodes[i].leaf)
-			put_sample(&pprof, &stacks, i, keys);
-	}
-	err = put_mappings(&pprof);
-	if (err)
-		goto cleanup;
-	pprof.profile.string_table = pprof.strings;
-	pprof.profile.n_string_table = pprof.string_count;
-	err = pprof.failed ? -ENOMEM : write_packed(&pprof, out);
-cleanup:
-	release(&pprof, stacks.count);
+		fprintf(stderr, "cuda-trace: cannot write the profile: %s\n", strerror(-err));
+	free(packed);
 	stacks__free(&stacks);
 	return err;
 }

@@ -11,10 +11,9 @@
 #include "cuda-trace/base/array_grow.h"
 #include "cuda-trace/base/demangle.h"
 #include "cuda-trace/base/intern.h"
+#include "cuda-trace/recording/callstack_names.h"
 #include "cuda-trace/recording/stack_walks.h"
-#include "cuda-trace/symbols/perf_map.h"
 #include "cuda-trace/symbols/python_code.h"
-#include "cuda-trace/symbols/symbol_files.h"
 
 /* A program that runs in circles has some thousand; one that wants our memory gets no more. */
 #define MAX	       (1u << 18) /* frames, stacks, functions */
@@ -23,21 +22,6 @@
 #define FUNCTION_BYTES (32ul << 20)
 #define CODE_BYTES     (64ul << 20) /* of Python's code objects, of all processes */
 #define MAX_PENDING    64
-#define MAX_JITS       128 /* each is an open file */
-#define MAX_JIT_FRAMES 4096
-#define JIT_BYTES      (256ul << 20) /* that are read of all their files */
-
-struct frame_key {
-	uint32_t module, function;
-	int32_t line;
-	uint32_t pad;
-	uint64_t address;
-};
-
-struct jit {
-	uint32_t pid;
-	struct perf_map *map;
-};
 
 struct callstacks {
 	struct callstacks_sink sink;
@@ -48,8 +32,7 @@ struct callstacks {
 	struct interned *frames;    /* struct frame_key */
 	struct interned *stacks;    /* u16 frames, u16 Python's, then numbers of frames */
 	size_t code_bytes_left;
-	struct jit *jits;
-	uint32_t jit_count;
+	struct callstack_names names;
 	struct callstacks_counts counts;
 };
 
@@ -121,22 +104,6 @@ static void put(struct callstacks *all, enum spool_kind kind, const void *data, 
 	all->sink.put(all->sink.context, kind, data, size, more, more_size);
 }
 
-/* Memory without a file may hold compiled code: its names must be found while the process lives. */
-static void remember_jit(struct callstacks *all, uint32_t pid)
-{
-	struct perf_map *map;
-
-	/* Processes come one after the other, and a program may have memory by many names. */
-	for (uint32_t i = all->jit_count; i; i--)
-		if (all->jits[i - 1].pid == pid)
-			return;
-	map = all->jit_count < MAX_JITS ? perf_map__open(pid) : NULL;
-	if (map && array_grow__counted(all->jits, all->jit_count))
-		all->jits[all->jit_count++] = (struct jit){pid, map};
-	else
-		perf_map__free(map);
-}
-
 static void put_new_modules(struct callstacks *all)
 {
 	while (all->modules_put < modules__count(all->modules)) {
@@ -150,7 +117,7 @@ static void put_new_modules(struct callstacks *all)
 		put(all, SPOOL_MODULE, &entry, sizeof(entry), module->path,
 		    strnlen(module->path, 4096));
 		if (module->pid)
-			remember_jit(all, module->pid);
+			callstack_names__remember_jit(&all->names, module->pid);
 	}
 }
 
@@ -387,55 +354,15 @@ void callstacks_process__free(struct callstacks_process *process)
 	free(process);
 }
 
-static void put_symbol(struct callstacks *all, uint32_t number, const char *mangled)
+static void put_symbol(void *context, uint32_t number, const char *mangled)
 {
+	struct callstacks *all = context;
 	char *pretty = demangle(mangled);
 	const char *name = pretty ? pretty : mangled;
 
 	put(all, SPOOL_SYMBOL, &number, sizeof(number), name, strnlen(name, 4096));
 	all->counts.nameless--;
 	free(pretty);
-}
-
-/* All frames of a module at once: only one symbol table is in memory at a time. */
-static void name_frames_of(struct callstacks *all, uint32_t number)
-{
-	const struct module *module = modules__at(all->modules, number);
-	struct symbols *symbols = NULL;
-
-	if (module->is_elf)
-		symbols = symbol_files__read(module->fd, &module->outline);
-	for (uint32_t i = 1; symbols && i <= intern__count(all->frames); i++) {
-		const struct frame_key *key = intern__at(all->frames, i, NULL);
-		const char *name =
-			key->module == number ? symbols__at(symbols, key->address) : NULL;
-
-		if (name)
-			put_symbol(all, i, name);
-	}
-	symbols__free(symbols);
-}
-
-static void put_jit_symbol(void *context, uint32_t number, const char *name)
-{
-	put_symbol(context, number, name);
-}
-
-static void name_jit_frames(struct callstacks *all, const struct jit *jit, size_t *bytes_left)
-{
-	struct perf_map_wish *wishes = malloc(MAX_JIT_FRAMES * sizeof(*wishes));
-	size_t count = 0;
-
-	for (uint32_t i = 1; wishes && i <= intern__count(all->frames); i++) {
-		const struct frame_key *key = intern__at(all->frames, i, NULL);
-
-		if (count < MAX_JIT_FRAMES && key->module &&
-		    modules__at(all->modules, key->module)->pid == jit->pid)
-			wishes[count++] = (struct perf_map_wish){key->address, i};
-	}
-	if (count)
-		perf_map__names(jit->map, wishes, count, bytes_left, put_jit_symbol, all);
-	free(wishes);
 }
 
 /* Of Python's code objects that did not come, or found no space, the name is empty. */
@@ -450,20 +377,33 @@ static bool has_name(const struct callstacks *all, const struct frame_key *key)
 	return text[size - 1];
 }
 
-void callstacks__finish(struct callstacks *all)
+void callstacks__name(struct callstacks *all)
 {
-	size_t jit_bytes_left = JIT_BYTES;
+	for (uint32_t i = all->names.named + 1; i <= intern__count(all->frames); i++)
+		all->counts.nameless += !has_name(all, intern__at(all->frames, i, NULL));
+	callstack_names__find(&all->names, all->modules, all->frames, put_symbol, all);
+}
 
-	all->counts.nameless = 0;
-	for (uint32_t i = 1; i <= intern__count(all->frames); i++) {
-		const struct frame_key *key = intern__at(all->frames, i, NULL);
+void callstacks__forget(struct callstacks *all)
+{
+	struct interned *functions = intern__new(MAX, FUNCTION_BYTES);
+	struct interned *frames = intern__new(MAX, FRAME_BYTES);
+	struct interned *stacks = intern__new(MAX, STACK_BYTES);
 
-		all->counts.nameless += !has_name(all, key);
+	/* Without memory it goes on with what there is. */
+	if (!functions || !frames || !stacks) {
+		intern__free(functions);
+		intern__free(frames);
+		intern__free(stacks);
+		return;
 	}
-	for (uint32_t i = 1; i <= modules__count(all->modules); i++)
-		name_frames_of(all, i);
-	for (uint32_t i = 0; i < all->jit_count; i++)
-		name_jit_frames(all, &all->jits[i], &jit_bytes_left);
+	intern__free(all->functions);
+	intern__free(all->frames);
+	intern__free(all->stacks);
+	all->functions = functions;
+	all->frames = frames;
+	all->stacks = stacks;
+	all->modules_put = all->names.named = all->counts.nameless = 0;
 }
 
 void callstacks__count(const struct callstacks *all, struct callstacks_counts *counts)
@@ -477,9 +417,7 @@ void callstacks__free(struct callstacks *callstacks)
 {
 	if (!callstacks)
 		return;
-	for (uint32_t i = 0; i < callstacks->jit_count; i++)
-		perf_map__free(callstacks->jits[i].map);
-	free(callstacks->jits);
+	callstack_names__free(&callstacks->names);
 	unwind_tables__free(callstacks->tables);
 	modules__free(callstacks->modules);
 	intern__free(callstacks->functions);

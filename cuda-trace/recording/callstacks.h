@@ -31,8 +31,12 @@ struct callstacks_counts {
 };
 
 struct callstacks *callstacks__new(const struct callstacks_sink *sink);
-/* Names the functions. Takes what reading the symbol tables takes. */
-void callstacks__finish(struct callstacks *callstacks);
+/* Names the functions that have come since the last call. Takes what reading their files' symbol
+ * tables takes. */
+void callstacks__name(struct callstacks *callstacks);
+/* Forgets all stacks, frames and functions: their numbers begin anew, and the sink gets modules
+ * again. What is known of processes stays. */
+void callstacks__forget(struct callstacks *callstacks);
 void callstacks__count(const struct callstacks *callstacks, struct callstacks_counts *counts);
 void callstacks__free(struct callstacks *callstacks);
 

@@ -467,7 +467,7 @@ int store__finish(struct store *store, const struct session_lost_counts *lost)
 	while (store->processes)
 		store__process_end(store, store->processes->process);
 	if (store->callstacks)
-		callstacks__finish(store->callstacks);
+		callstacks__name(store->callstacks);
 	put_lost(store, lost);
 	put(store, SPOOL_FINISHED, 0, &now, sizeof(now), NULL, 0);
 	spool__flush(store->spool);

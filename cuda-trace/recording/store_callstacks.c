@@ -396,20 +396,36 @@ static int put_row(const struct store_callstacks *stacks, int64_t id, int64_t de
 	return db__insert(stacks->db, DB_CALLCHAIN, row.values);
 }
 
+static const char *path_of(const struct store_callstacks *stacks, const struct frame *frame)
+{
+	const struct module *module = module_of(stacks, frame);
+	uint32_t number = frame->fact.function;
+
+	if (number && number < stacks->function_capacity && stacks->functions[number].file)
+		return stacks->functions[number].file;
+	return module ? module->path : NULL;
+}
+
 void store_callstacks__frames(const struct store_callstacks *stacks, uint32_t number,
-			      void (*take)(void *context, const char *name, bool nameless),
+			      void (*take)(void *context, const struct shown_frame *frame),
 			      void *context)
 {
 	struct chain chain = {.count = 0};
 	char text[8192];
-	bool nameless;
 
 	if (number < stacks->stack_capacity && stacks->stacks[number].numbers)
 		merge(stacks, &stacks->stacks[number], &chain);
 	for (size_t i = chain.count; i--;) {
-		const char *name = name_of(stacks, chain.frames[i], &nameless, text);
+		const struct frame *frame = chain.frames[i];
+		const struct module *module = module_of(stacks, frame);
+		struct shown_frame shown = {
+			.path = path_of(stacks, frame),
+			.build_id = module && *module->build_id ? module->build_id : NULL,
+			.address = frame->fact.address,
+		};
 
-		take(context, name, nameless);
+		shown.name = name_of(stacks, frame, &shown.nameless, text);
+		take(context, &shown);
 	}
 }
 

@@ -27,9 +27,18 @@ int store_callstacks__sample(struct store_callstacks *stacks, uint32_t process,
 /* The call stack of a launch, written at its first use; DB_NULL = it has none. -errno. */
 int64_t store_callstacks__of(struct store_callstacks *stacks, uint32_t process,
 			     uint32_t correlation);
+/* Untrusted texts. */
+struct shown_frame {
+	const char *name;
+	const char *path;     /* of the file with the code, or Python's; NULL = not known */
+	const char *build_id; /* hexadecimal; NULL = not known, or Python's */
+	uint64_t address;     /* in that file, as its ELF headers count */
+	bool nameless;
+};
+
 /* The chain that the stack of that number becomes, the outermost function first. */
 void store_callstacks__frames(const struct store_callstacks *stacks, uint32_t number,
-			      void (*take)(void *context, const char *name, bool nameless),
+			      void (*take)(void *context, const struct shown_frame *frame),
 			      void *context);
 void store_callstacks__free(struct store_callstacks *stacks);
 

@@ -335,11 +335,11 @@ static void descend(struct planting *planting, const char *name)
 			text__show(clean, sizeof(clean), name, sizeof(clean) / 4 - 1));
 }
 
-static void add_frame(void *context, const char *name, bool nameless)
+static void add_frame(void *context, const struct shown_frame *frame)
 {
 	struct planting *planting = context;
 
-	descend(planting, name);
+	descend(planting, frame->name);
 }
 
 static int add_leaf(struct planting *planting, const struct sample_key *key, uint32_t stack,
@@ -416,7 +416,7 @@ int pc_stacks__tree(struct pc_stacks *all, const struct pc_table *table, struct 
 	tree->samples = true;
 	tree->period = all->callstacks ? 1 : 0;
 	if (all->callstacks) {
-		callstacks__finish(all->callstacks);
+		callstacks__name(all->callstacks);
 		callstacks__count(all->callstacks, &counts);
 		tree->nameless = counts.nameless;
 	}

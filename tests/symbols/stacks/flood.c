@@ -172,7 +172,7 @@ int main(int argc, char **argv)
 	else
 		feed(process, (uint64_t)region, strcmp(argv[1], "stacks") != 0, fed);
 	callstacks_process__free(process);
-	callstacks__finish(all);
+	callstacks__name(all);
 	callstacks__count(all, &counts);
 	callstacks__free(all);
 	getrusage(RUSAGE_SELF, &usage);
