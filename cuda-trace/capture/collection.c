@@ -135,6 +135,7 @@ static bool is_hidden(const struct collection *collection, const struct process 
 	case CUDA_RECORD_NVTX_OPEN:
 		return true;
 	case CUDA_RECORD_NVTX:
+	case CUDA_RECORD_NVTX_PAYLOAD:
 		return hidden >> CUDA_GROUP_NVTX & 1;
 	case CUDA_RECORD_LAUNCH:
 	case CUDA_RECORD_GRAPH_LAUNCH:
