@@ -12,6 +12,7 @@
 #include "cuda-trace/base/demangle.h"
 #include "cuda-trace/base/intern.h"
 #include "cuda-trace/recording/stack_walks.h"
+#include "cuda-trace/symbols/source_lines.h"
 #include "cuda-trace/symbols/perf_map.h"
 #include "cuda-trace/symbols/python_code.h"
 #include "cuda-trace/symbols/symbol_files.h"
@@ -397,6 +398,34 @@ static void put_symbol(struct callstacks *all, uint32_t number, const char *mang
 	free(pretty);
 }
 
+static void put_lines_of(struct callstacks *all, uint32_t number)
+{
+	const struct module *module = modules__at(all->modules, number);
+	uint64_t *addresses = calloc(intern__count(all->frames) + 1, sizeof(*addresses));
+	struct source_lines *lines;
+	size_t count = 0;
+
+	for (uint32_t i = 1; addresses && i <= intern__count(all->frames); i++) {
+		const struct frame_key *key = intern__at(all->frames, i, NULL);
+
+		if (key->module == number)
+			addresses[count++] = key->address;
+	}
+	lines = source_lines__read(module->fd, &module->outline, addresses, count);
+	for (uint32_t i = 1; lines && i <= intern__count(all->frames); i++) {
+		const struct frame_key *key = intern__at(all->frames, i, NULL);
+		uint32_t head[2] = {i};
+		const char *path;
+
+		if (key->module == number)
+			head[1] = source_lines__at(lines, key->address, &path);
+		if (head[1])
+			put(all, SPOOL_LINE, head, sizeof(head), path, strnlen(path, 4096));
+	}
+	source_lines__free(lines);
+	free(addresses);
+}
+
 /* All frames of a module at once: only one symbol table is in memory at a time. */
 static void name_frames_of(struct callstacks *all, uint32_t number)
 {
@@ -414,6 +443,8 @@ static void name_frames_of(struct callstacks *all, uint32_t number)
 			put_symbol(all, i, name);
 	}
 	symbols__free(symbols);
+	if (module->is_elf)
+		put_lines_of(all, number);
 }
 
 static void put_jit_symbol(void *context, uint32_t number, const char *name)

@@ -71,6 +71,7 @@ put("probes", "small", elf([(".note.stapsdt", 7, notes, 0, 0), (".stapsdt.base",
 small = elf([(".text", 1, code, 0, 0), (".dynsym", 11, table, 3, 24), (".dynstr", 3, strings, 0, 0)])
 for target in "driver", "symbols", "libcupti", "nccl", "cupti_functions":
     put(target, "small", small)
+put("debug_lines", "library", read(os.path.join(build, "workloads/libframeless.so")))
 put("unwind", "library", read(os.path.join(build, "workloads/libframeless.so")))
 put("probes", "agent", read(os.path.join(build, "libcupti-usdt.so"))[:262144])
 put("cupti_functions", "simulated", read(os.path.join(build, "simcuda", "libcupti.so.13"))[:262144])
