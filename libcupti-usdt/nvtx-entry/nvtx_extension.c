@@ -41,7 +41,7 @@ static uint32_t refuse(void)
 	return NVTX_SCHEMAS;
 }
 
-static uint32_t take_place(void)
+static uint32_t claim_place(void)
 {
 	uint32_t used = atomic_load(&shared->used);
 
@@ -79,7 +79,7 @@ static uint64_t publish(struct nvtx_schema *made, const struct schema_text *text
 	}
 	made->text = keep(begin, text->at - begin);
 	made->name = name && *name ? keep(name, strnlen(name, 256)) : "";
-	place = made->text && made->name ? take_place() : NVTX_SCHEMAS;
+	place = made->text && made->name ? claim_place() : NVTX_SCHEMAS;
 	if (place == NVTX_SCHEMAS)
 		return 0;
 	made->id = id ? id : DYNAMIC_ID + place;

@@ -60,15 +60,16 @@ int nvtx_payloads__open(void)
 	return pool ? 0 : -ENOMEM;
 }
 
-/* The library may not have been loaded yet, if the program's first call is still to come. */
-static struct nvtx_shared *find_shared(void)
+/* It may not be loaded yet, if the program's first call is still to come. */
+void nvtx_payloads__find(void)
 {
 	const char *path = settings__get()->nvtx_library;
 	const char *end = path ? strstr(path, COMPANION) : NULL;
 	void *library = end && !end[sizeof(COMPANION) - 1] ? dlopen(path, RTLD_LAZY) : NULL;
 	struct nvtx_shared *found = library ? dlsym(library, NVTX_SHARED_SYMBOL) : NULL;
 
-	return found && found->version == NVTX_SHARED_VERSION ? found : NULL;
+	if (found && found->version == NVTX_SHARED_VERSION)
+		shared = found;
 }
 
 /* Schemas for which that library had no space. On any thread. */
@@ -85,8 +86,6 @@ static void note_refused(void)
 
 void nvtx_payloads__listen(nvtx_event_call call, uint32_t session)
 {
-	if (!shared && call)
-		shared = find_shared();
 	if (call)
 		atomic_store(&session_now, session);
 	if (!shared)
@@ -109,7 +108,7 @@ static struct nvtx_schema *schema_of(uint64_t domain, uint64_t id)
 	return NULL;
 }
 
-static struct place *take_place(void)
+static struct place *claim_place(void)
 {
 	uint32_t session = atomic_load_explicit(&session_now, memory_order_relaxed);
 
@@ -182,7 +181,7 @@ uint32_t nvtx_payloads__keep(uint32_t kept, uint64_t domain, const struct nvtx_p
 	if (shared)
 		note_refused();
 	if (!place)
-		place = take_place();
+		place = claim_place();
 	for (size_t i = 0; i < count; i++) {
 		struct payload *to = place && place->count < CUDA_NVTX_OF_EVENT
 					     ? &place->payloads[place->count]

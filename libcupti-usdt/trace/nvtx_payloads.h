@@ -13,6 +13,9 @@
 
 struct ring;
 
+/* Finds the library that NVTX hands the extension's calls to, if the program was started with it:
+ * on the program's thread, as it may be inside of a dlopen() itself. */
+void nvtx_payloads__find(void);
 /* Makes memory for them; once, before all others. -errno. */
 int nvtx_payloads__open(void);
 /* On the agent's thread: the extension's events go to `call` from now on, or to nobody (NULL). What
