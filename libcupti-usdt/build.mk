@@ -18,7 +18,7 @@ $(AGENT): $(AGENT_OBJS) libcupti-usdt/libcupti-usdt.map
 
 # Its companion for NVTX: the same search for libcupti, another entry.
 NVTX_ENTRY := $(B)/libcupti-usdt-nvtx.so
-NVTX_ENTRY_OBJS := $(B)/pic/libcupti-usdt/nvtx-entry/nvtx_entry.o $(AGENT_OBJS)
+NVTX_ENTRY_OBJS := $(patsubst %.c,$(B)/pic/%.o,$(wildcard libcupti-usdt/nvtx-entry/*.c)) $(AGENT_OBJS)
 ALL += $(NVTX_ENTRY)
 $(NVTX_ENTRY_OBJS): PIC_CFLAGS = $(AGENT_CFLAGS)
 

@@ -191,7 +191,8 @@ enum cuda_group {
  * samples, PC_IMAGE before samples or SASS; COUNTERS... and SASS in counters_batch. GRAPH_LAUNCH is
  * a launch of a graph: name, grid and block are 0. NVTX_OPEN says in nvtx_batch that a range
  * begins, while a tool is attached to cuda:nvtx_open; it and NVTX are sent at once then, in batches
- * of one, so that whatever begins after them arrives after them.
+ * of one, so that whatever begins after them arrives after them. NVTX_PAYLOAD in nvtx_batch is a
+ * part of a payload, before the NVTX of the same thread that it belongs to.
  */
 #define CUDA_RECORDS(X)                                        \
 	X(LAUNCH, 1, cuda_launch, SPAN)                        \
@@ -218,6 +219,7 @@ enum cuda_group {
 	X(EVENT_RECORD, 22, cuda_event_record, TIMELESS)       \
 	X(GRAPH_NODE, 23, cuda_graph_node, SPAN)               \
 	X(NVTX_OPEN, 24, cuda_nvtx, SPAN)                      \
+	X(NVTX_PAYLOAD, 25, cuda_nvtx_payload, TIMELESS)       \
 	X(COUNTERS, 32, cuda_counters, SPAN)                   \
 	X(COUNTERS_METRIC, 33, cuda_counters_metric, TIMELESS) \
 	X(COUNTERS_STATE, 34, cuda_counters_state, MOMENT)     \
@@ -236,6 +238,7 @@ struct cuda_record {
 	__u16 size;	   /* bytes to the next record */
 	__u32 correlation; /* ties launch and kernel; per process, wraps at 2^32 */
 };
+#include "nvtx_records.h" /* beside this one, wherever that is */
 
 #define CUDA_LAUNCH_TIMED  1
 #define CUDA_LAUNCH_RANGES 2 /* NVTX was listened to: flags >> 2 & 31 pushed ranges were open */
@@ -473,22 +476,6 @@ struct cuda_uvm {
 	__u32 pad;
 };
 
-/* head.correlation is 0. A range is sent once, when it ends; as NVTX_OPEN also when it begins, with
- * the same start, tid of that, and end the same as start. */
-struct cuda_nvtx {
-	struct cuda_record head;
-	__u64 start, end; /* ns; the same for a mark */
-	__u64 range;	  /* id of a start/end range, else 0 */
-	__u32 tid;	  /* of the end */
-	__u32 text;	  /* id of a cuda:name, 0 = none */
-	__u32 domain;	  /* id of a cuda:name, 0 = the default domain */
-	__u32 color;	  /* ARGB, 0 = none */
-	__u32 category;
-	__u8 kind, pad[3]; /* 1 mark, 2 push/pop range, 3 start/end range */
-	__u32 depth;	   /* of a push/pop range: how many ranges of its thread enclose it */
-	__u32 pad2;
-};
-
 struct cuda_device {
 	struct cuda_record head;
 	__u64 memory; /* bytes */
@@ -672,7 +659,9 @@ struct cuda_pc_window {
 	  "launches without times, and copies unseen: PC samples were taken")        \
 	X(RANGES_FULL, "ranges_full",                                                \
 	  "more NVTX ranges were open than the injection library keeps")             \
-	X(NAMELESS_NODES, "nameless_nodes", "CUPTI has no id for a node of a graph")
+	X(NAMELESS_NODES, "nameless_nodes", "CUPTI has no id for a node of a graph") \
+	X(PAYLOADS, "nvtx_payloads",                                                 \
+	  "payloads of NVTX events: too large, too many at once, or of an unknown schema")
 
 enum cuda_lost_reason {
 #define CUDA_LOST_ENUMERATOR(name, key, text) CUDA_LOST_##name,

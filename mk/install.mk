@@ -73,3 +73,4 @@ install-dev:
 	$(call put,644,libcupti-usdt/probes.h,$(includedir)/cuda-trace/probes.h)
 	$(call put,644,libcupti-usdt/counter_request.h,$(includedir)/cuda-trace/counter_request.h)
 	$(call put,644,libcupti-usdt/stack_probes.h,$(includedir)/cuda-trace/stack_probes.h)
+	$(call put,644,libcupti-usdt/nvtx_records.h,$(includedir)/cuda-trace/nvtx_records.h)

@@ -108,6 +108,13 @@ bool interval_set__covers(const struct interval_set *set, uint64_t time)
 	return interval_set__overlaps(set, time, time);
 }
 
+bool interval_set__contains(const struct interval_set *set, uint64_t start, uint64_t end)
+{
+	uint32_t count = begun(set, start);
+
+	return count && set->list[count - 1].end >= end;
+}
+
 bool interval_set__next_part(const struct interval_set *set, struct interval *rest,
 			     struct interval *part)
 {

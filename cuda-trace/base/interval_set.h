@@ -32,6 +32,8 @@ bool interval_set__is_open(const struct interval_set *set);
 void interval_set__add(struct interval_set *set, uint64_t start, uint64_t end);
 bool interval_set__covers(const struct interval_set *set, uint64_t time);
 bool interval_set__overlaps(const struct interval_set *set, uint64_t start, uint64_t end);
+/* Is all of it in one interval of the set? */
+bool interval_set__contains(const struct interval_set *set, uint64_t start, uint64_t end);
 /* The first part of *rest that is in the set; *rest becomes what lies behind it. False: none is. */
 bool interval_set__next_part(const struct interval_set *set, struct interval *rest,
 			     struct interval *part);

@@ -15,7 +15,9 @@
  *    for a second. If the call never comes (it was lost, or made before tracing began), the start
  *    on the GPU decides, and that is counted.
  * 4. A window is open when the process or the observation ends: it ends then.
- * 5. A window never opens: collection__say() explains why.
+ * 5. A burst of PC samples is in a window only in part: it is left out, and counted. Its samples
+ *    wait until it has ended.
+ * 6. A window never opens: collection__say() explains why.
  */
 #include "cuda-trace/capture/collection.h"
 
@@ -23,6 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cuda-trace/base/clock.h"
+#include "cuda-trace/base/held_bursts.h"
 #include "cuda-trace/capture/process_windows.h"
 #include "cuda-trace/capture/record_queue.h"
 #include "cuda-trace/capture/record_times.h"
@@ -39,6 +42,7 @@ enum place { PLACE_UNKNOWN, PLACE_OUTSIDE, PLACE_INSIDE };
 struct collected {
 	struct process_windows windows;
 	uint16_t *places; /* of correlation ids: their upper bits, and enum place */
+	struct held_bursts *bursts;
 };
 
 struct collection {
@@ -73,6 +77,7 @@ static void forget(struct process *process)
 		return;
 	interval_set__free(&process->collected->windows.set);
 	free(process->collected->places);
+	held_bursts__free(process->collected->bursts);
 	free(process->collected);
 	process->collected = NULL;
 }
@@ -135,6 +140,7 @@ static bool is_hidden(const struct collection *collection, const struct process 
 	case CUDA_RECORD_NVTX_OPEN:
 		return true;
 	case CUDA_RECORD_NVTX:
+	case CUDA_RECORD_NVTX_PAYLOAD:
 		return hidden >> CUDA_GROUP_NVTX & 1;
 	case CUDA_RECORD_LAUNCH:
 	case CUDA_RECORD_GRAPH_LAUNCH:
@@ -295,6 +301,32 @@ static void handle_work(struct collection *collection, struct process *process,
 	record_queue__put(work, process, record, now);
 }
 
+/* Of a sample nobody knows when it was taken within its burst. */
+static void settle_bursts(struct collection *collection, struct process *process, uint64_t until)
+{
+	struct collected *collected = process->collected;
+	const struct interval_set *windows = &collected->windows.set;
+	const struct sink *inner = &collection->inner;
+	uint32_t group = process->group;
+	struct held_burst *burst;
+
+	process->group = CUDA_GROUP_PC_SAMPLES;
+	while ((burst = held_bursts__take(collected->bursts, until))) {
+		const struct cuda_pc_window *span = &burst->window;
+
+		if (!interval_set__contains(windows, span->start, span->end)) {
+			collection->counts.cut +=
+				interval_set__overlaps(windows, span->start, span->end);
+			continue;
+		}
+		collection->counts.bursts++;
+		for (size_t i = 0; i < burst->count; i++)
+			inner->record(inner->context, process, &burst->samples[i].head);
+		inner->record(inner->context, process, &span->head);
+	}
+	process->group = group;
+}
+
 static void begin_range(struct collection *collection, struct process *process,
 			const struct cuda_nvtx *range)
 {
@@ -322,10 +354,16 @@ static void handle_record(void *context, struct process *process, const struct c
 		deliver(collection, process, record);
 		return;
 	}
+	settle_bursts(collection, process, now > HORIZON_NS ? now - HORIZON_NS : 0);
 	switch (record->kind) {
 	case CUDA_RECORD_NVTX_OPEN:
 		begin_range(collection, process, (const void *)record);
 		return;
+	case CUDA_RECORD_PC_SAMPLE:
+	case CUDA_RECORD_PC_WINDOW:
+		held_bursts__add(&process->collected->bursts, record, now);
+		return;
+	case CUDA_RECORD_PC_IMAGE:
 	case CUDA_RECORD_GRAPH_NODE:
 		/* Kernels in a window may be of nodes that are older. */
 		deliver(collection, process, record);
@@ -360,6 +398,7 @@ static void end_windows(struct collection *collection, struct process *process)
 	uint64_t now = monotonic__ns();
 
 	settle_process(collection, process);
+	settle_bursts(collection, process, UINT64_MAX);
 	collection->counts.open += interval_set__is_open(windows);
 	interval_set__close(windows, collection->end ? collection->end : now);
 	collection->counts.windows += interval_set__count(windows);

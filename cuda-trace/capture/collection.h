@@ -12,16 +12,9 @@
 #include "cuda-trace/base/interval_set.h"
 #include "cuda-trace/capture/session.h"
 #include "cuda-trace/cli/window_options.h"
+#include "cuda-trace/cli/windows_section.h"
 
 struct collection;
-
-/* What became of it, of all processes together. */
-struct collection_counts {
-	uint64_t windows, window_ns; /* of several processes at a time: once */
-	uint64_t open;		     /* windows that were open when their process, or all, ended */
-	uint64_t placed;    /* GPU records whose call did not come: placed by their start */
-	uint64_t processes; /* that had a window */
-};
 
 /* Between the session and this sink, which must stay, as `windows`. NULL = no memory. */
 struct collection *collection__new(const struct windows *windows, const struct sink *sink);

@@ -38,7 +38,7 @@ uint64_t losses__total(const struct session_lost_counts *lost)
 	uint64_t total = 0;
 
 	for (int i = 0; i < CUDA_LOST_COUNT; i++)
-		if (i != CUDA_LOST_NAMES_FULL)
+		if (i != CUDA_LOST_NAMES_FULL && i != CUDA_LOST_PAYLOADS)
 			total += lost->agent[i];
 	for (int i = 0; i < SESSION_LOST_KILLED; i++)
 		if (i != SESSION_LOST_RING_FULL_NAMES)

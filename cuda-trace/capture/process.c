@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include "cuda-trace/capture/driver_names.h"
 #include "cuda-trace/base/names.h"
+#include "cuda-trace/base/payload_parts.h"
 #include "cuda-trace/capture/agent_state.h"
 
 struct process *process__new(uint32_t pid, uint64_t instance)
@@ -37,6 +38,7 @@ void process__free(struct process *process)
 	if (!process)
 		return;
 	names__free(process->names);
+	payload_parts__free(process->payloads);
 	driver_names__free(process->driver_names);
 	free(process);
 }

@@ -14,6 +14,7 @@
 struct collected;
 struct driver_names;
 struct names;
+struct payload_parts;
 
 struct process {
 	uint64_t instance; /* the agent's number of this load; with pid the key */
@@ -48,6 +49,7 @@ struct process {
 	unsigned int replaced; /* loads of the same pid before this one, whose end did not come */
 	struct collected *collected; /* its windows: collection.c; NULL = all is collected */
 	struct names *names;
+	struct payload_parts *payloads;	      /* of NVTX events, for `trace`; NULL = none yet */
 	struct driver_names *driver_names;    /* NULL = none from that source */
 	uint64_t lost[CUDA_LOST_COUNT];	      /* in the process, since it was first seen */
 	uint64_t lost_known[CUDA_LOST_COUNT]; /* since its load, as it said last */

@@ -40,6 +40,7 @@ enum cell_kind {
 	CELL_BYTES, /* text: 1.50 MiB */
 	CELL_RATE,  /* bytes per second; text: 1.23 GB/s */
 	CELL_REAL,  /* text: 1.2; what is not finite is shown as CELL_NONE */
+	CELL_JSON,  /* a whole value in JSON, which its maker vouches for */
 };
 
 struct cell {
@@ -68,6 +69,7 @@ struct cell {
 #define cell_bytes(value)    ((struct cell){.kind = CELL_BYTES, .number = (value)})
 #define cell_rate(value)     ((struct cell){.kind = CELL_RATE, .real = (value)})
 #define cell_real(value)     ((struct cell){.kind = CELL_REAL, .real = (value)})
+#define cell_json(value)     ((struct cell){.kind = CELL_JSON, .text = (value)})
 
 #define WRITER_CELL_SIZE     808 /* of any cell as text */
 

@@ -36,6 +36,9 @@ void writer_json__cell(FILE *file, const struct cell *cell)
 		else
 			fputs("null", file);
 		break;
+	case CELL_JSON:
+		fputs(cell->text ? cell->text : "null", file);
+		break;
 	case CELL_NUMBER:
 	case CELL_COUNT:
 	case CELL_NS:

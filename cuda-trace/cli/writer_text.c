@@ -123,6 +123,7 @@ const char *writer_text__format(const struct column *column, const struct cell *
 	switch (cell->kind) {
 	case CELL_NONE:
 		return "-";
+	case CELL_JSON:
 	case CELL_TEXT:
 		if (!cell->text || !*cell->text)
 			return "-";

@@ -56,8 +56,8 @@ static const struct option_usage usage = {
 					  "--device [OPTIONS] [[--] PROGRAM [ARGUMENTS]]", NULL},
 	.tables = (const struct option_row *const[]){mode_rows, profile_pc_rows,
 						     profile_counters_rows, profile_device_rows,
-						     options_targets, kernel_rows, options_output,
-						     options_limits, rows, NULL},
+						     options_targets, options_windows, kernel_rows,
+						     options_output, options_limits, rows, NULL},
 	.examples = "  cuda-trace profile --pc -- python3 train.py\n"
 		    "  cuda-trace profile --pc -p 4711 -d 30\n"
 		    "  cuda-trace profile --counters overview -k gemm --kernels 10 -- ./train\n"
@@ -84,6 +84,14 @@ static bool wants_device(const struct profile_options *options)
 static bool wants_sass(const struct profile_options *options)
 {
 	return options->sass;
+}
+
+static bool wants_windows(const struct profile_options *options)
+{
+	const struct options *shared = &options->shared;
+
+	return shared->range || shared->profiler_api || shared->step_range || shared->steps ||
+	       shared->skip_steps;
 }
 
 /* A line each: its rows are in usage.tables, its option in mode_rows. */
@@ -121,6 +129,9 @@ int cmd_profile(int argc, char **argv)
 	}
 	if (chosen == MODES)
 		return options__misuse(&usage, "choose one of --pc, --counters, --device, --sass");
+	if ((options.device || options.sass || options.list_metrics) && wants_windows(&options))
+		return options__misuse(&usage, "--range, --profiler-api and --steps are for --pc "
+					       "and --counters");
 	/* Whole GPUs have no processes to choose from. */
 	if (options.device) {
 		if (output_file__check("profile", options.shared.output, NULL))

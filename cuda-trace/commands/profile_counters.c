@@ -23,6 +23,7 @@
 
 #define AT(field)     offsetof(struct profile_options, field)
 #define DEFAULT_LINES 25
+#define GROUPS	      (1u << CUDA_GROUP_COUNTERS | 1u << CUDA_GROUP_DEVICE)
 
 const struct option_row profile_counters_rows[] = {
 	{OPTION_HEADING, 0, NULL, NULL, "Counters", 0},
@@ -46,6 +47,8 @@ struct counters {
 	struct counter_cost cost;
 	struct replay *replay; /* of --replay application, or NULL */
 	struct session_lost_counts lost;
+	struct windows windows; /* in which kernels are shown */
+	struct collection_counts collected;
 	FILE *output;
 };
 
@@ -109,6 +112,11 @@ static void on_status(void *context, struct process *process)
 	counter_session__process_status(&counters->counting, process);
 }
 
+static void on_collected(void *context, const struct collection_counts *counts)
+{
+	((struct counters *)context)->collected = *counts;
+}
+
 static void on_end(void *context, struct process *process)
 {
 	struct counters *counters = context;
@@ -140,6 +148,9 @@ static void show_all(struct counters *counters, const struct session_lost_counts
 	if (!counters->options->shared.json) {
 		counter_table__sort(table);
 		counter_report__text(counters->output, table, most ? most : DEFAULT_LINES);
+		if (counters->windows.by != WINDOWS_ALWAYS)
+			windows_section__put(&(struct sheet){.file = counters->output},
+					     &counters->windows, &counters->collected, false);
 		losses__say(counters->output, lost);
 		return;
 	}
@@ -290,7 +301,9 @@ static int run_once(struct counters *counters, const char *request, struct watch
 	const struct watch watch = {
 		.command = "profile",
 		.options = &counters->options->shared,
-		.groups = 1u << CUDA_GROUP_COUNTERS | 1u << CUDA_GROUP_DEVICE,
+		.groups = GROUPS,
+		.windows = counters->windows,
+		.collected = on_collected,
 		.end = end,
 		.output = counters->replay ? counters->output : NULL,
 		.sink = &sink,
@@ -447,6 +460,24 @@ static int run_launches(struct counters *counters, const char *request)
 	return counter_session__end(&counters->counting, counters->options, status);
 }
 
+/* Processes count without knowing of windows: what they counted outside is left out here. */
+static int choose_windows(const struct option_usage *usage, const struct profile_options *options,
+			  struct windows *windows)
+{
+	int status = window_options__choose(usage, &options->shared, GROUPS, windows);
+
+	if (status || windows->by == WINDOWS_ALWAYS)
+		return status;
+	if (options->kernels || options->skip)
+		return options__misuse(usage, "--kernels and --skip count from the start of a "
+					      "process: not with --range, --profiler-api or "
+					      "--steps");
+	if (options->replay && !strcmp(options->replay, "application"))
+		return options__misuse(usage, "--replay application compares whole runs: not with "
+					      "--range, --profiler-api or --steps");
+	return EXIT_OK;
+}
+
 int profile_counters__run(const struct option_usage *usage, const struct profile_options *options)
 {
 	enum { KERNEL, APPLICATION, LAUNCHES, WAYS };
@@ -455,6 +486,9 @@ int profile_counters__run(const struct option_usage *usage, const struct profile
 	int way = KERNEL, status;
 	char *request;
 
+	status = choose_windows(usage, options, &counters.windows);
+	if (status)
+		return status;
 	while (options->replay && way < WAYS && strcmp(options->replay, ways[way]))
 		way++;
 	if (way == APPLICATION && !options->shared.program)

@@ -62,6 +62,8 @@ struct profile {
 	FILE *output;
 	uint64_t started; /* ns */
 	bool remedy_said;
+	const struct windows *windows; /* NULL = all the time */
+	struct collection_counts collected;
 };
 
 static void on_process_start(void *context, struct process *process)
@@ -226,6 +228,11 @@ static void find_places(struct profile *profile, struct session *session)
 	disassembly__run(profile->disassembly, profile->images, &profile->table, wanted);
 }
 
+static void on_collected(void *context, const struct collection_counts *counts)
+{
+	((struct profile *)context)->collected = *counts;
+}
+
 static void on_finish(void *context, struct session *session)
 {
 	struct profile *profile = context;
@@ -240,6 +247,8 @@ static void on_finish(void *context, struct session *session)
 		.most = shared->count ? shared->count : DEFAULT_LINES,
 		.code = profile->options->disassemble && disassembly__can(profile->disassembly),
 		.started = shared->program != NULL,
+		.windows = profile->windows,
+		.collected = &profile->collected,
 	};
 
 	session__lost(session, &lost);
@@ -303,6 +312,7 @@ int profile_pc__run(const struct option_usage *usage, const struct profile_optio
 		.start = on_start,
 		.attached = on_attached,
 		.tick = on_tick,
+		.collected = on_collected,
 		.finish = on_finish,
 	};
 	struct pattern *pattern;
@@ -319,6 +329,10 @@ int profile_pc__run(const struct option_usage *usage, const struct profile_optio
 	watch.stacks_copied = stack_options__unwinds(options->call_graph);
 	if (profile.period)
 		watch.groups |= 1u << CUDA_GROUP_LAUNCH;
+	status = window_options__choose(usage, &options->shared, watch.groups, &watch.windows);
+	if (status)
+		return status;
+	profile.windows = watch.windows.by == WINDOWS_ALWAYS ? NULL : &watch.windows;
 	pattern = pattern__new(options->shared.kernel);
 	profile.disassembly = disassembly__new();
 	profile.images =

@@ -8,6 +8,7 @@
 #include <string.h>
 #include "cuda-trace/base/array_grow.h"
 #include "cuda-trace/base/demangle.h"
+#include "cuda-trace/export/export_frames.h"
 #include "cuda-trace/recording/store_text.h"
 #include "cuda-trace/symbols/symbol_files.h"
 
@@ -133,6 +134,11 @@ static int add_row(struct export_callstacks *callstacks, sqlite3_stmt *row)
 			export_names__string(callstacks->names, sqlite3_column_int64(row, 5));
 		place.address = sqlite3_column_int64(row, 4);
 	}
+	if (sqlite3_column_type(row, 6) != SQLITE_NULL && sqlite3_column_int64(row, 7) > 0) {
+		place.source =
+			export_names__string(callstacks->names, sqlite3_column_int64(row, 6));
+		place.line = sqlite3_column_int64(row, 7);
+	}
 	if (!callstacks->count || callstacks->list[callstacks->count - 1].id != id)
 		err = add_chain(callstacks, id);
 	if (sqlite3_column_int64(row, 3)) {
@@ -144,17 +150,32 @@ static int add_row(struct export_callstacks *callstacks, sqlite3_stmt *row)
 	return err ? err : add_frame(callstacks, name, &place);
 }
 
+/* A thread without Python may work for one that has it: then a native line is not the program's. */
+static void note_native(struct export_callstacks *callstacks)
+{
+	struct python_frame python;
+	bool native = true;
+
+	for (size_t i = 0; i < callstacks->frame_count && native; i++)
+		native = !export_frames__python(callstacks->frames[i], callstacks->places[i].module,
+						&python);
+	for (size_t i = 0; i < callstacks->frame_count; i++)
+		callstacks->places[i].native = native;
+}
+
 static int read_rows(struct export_callstacks *callstacks)
 {
 	bool ours = report_file__has(callstacks->file, "CUDA_CALLCHAINS", "moduleAddress");
+	bool lines = report_file__has(callstacks->file, "CUDA_CALLCHAINS", "sourceLine");
 	sqlite3_stmt *statement;
 	int code, err = 0;
 	char sql[256];
 
 	snprintf(sql, sizeof(sql),
-		 "SELECT id, symbol, module, unresolved, %s FROM CUDA_CALLCHAINS "
+		 "SELECT id, symbol, module, unresolved, %s, %s FROM CUDA_CALLCHAINS "
 		 "ORDER BY id, stackDepth",
-		 ours ? "moduleAddress, buildId" : "NULL, NULL");
+		 ours ? "moduleAddress, buildId" : "NULL, NULL",
+		 lines ? "sourceFile, sourceLine" : "NULL, NULL");
 	if (sqlite3_prepare_v2(callstacks->file->db, sql, -1, &statement, NULL))
 		return report_file__complain(callstacks->file);
 	while (!err && (code = sqlite3_step(statement)) == SQLITE_ROW)
@@ -162,6 +183,7 @@ static int read_rows(struct export_callstacks *callstacks)
 	if (!err && code != SQLITE_DONE)
 		err = report_file__complain(callstacks->file);
 	sqlite3_finalize(statement);
+	note_native(callstacks);
 	return err;
 }
 

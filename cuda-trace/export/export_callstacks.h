@@ -6,6 +6,7 @@
 #ifndef CUDA_TRACE_EXPORT_EXPORT_CALLSTACKS_H
 #define CUDA_TRACE_EXPORT_EXPORT_CALLSTACKS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include "cuda-trace/export/export_names.h"
@@ -24,6 +25,9 @@ struct chain_place {
 	const char *module;   /* path, as in the process; NULL = not known */
 	const char *build_id; /* hexadecimal; NULL = not known: `address` means nothing then */
 	uint64_t address;
+	const char *source; /* path of the source file; NULL = not known, nor the line */
+	uint32_t line;
+	bool native; /* the file has no function of Python at all */
 };
 /* Of the frames of that chain, in the same order. */
 const struct chain_place *export_callstacks__places(const struct export_callstacks *callstacks,

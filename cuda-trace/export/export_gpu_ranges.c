@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * NVTX ranges on the GPU, as Kineto has them (gpu_user_annotation): for each stream from the first
- * to the last of what was launched while the range was open. Readers take the time of a range
- * there.
+ * NVTX ranges on the host, and on the GPU, as Kineto has them (gpu_user_annotation): for each
+ * stream from the first to the last of what was launched while the range was open. Readers take the
+ * time of a range there.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -10,6 +10,7 @@
 #include <string.h>
 #include "cuda-trace/base/array_grow.h"
 #include "cuda-trace/base/key_index.h"
+#include "cuda-trace/base/text.h"
 #include "cuda-trace/export/export_ranges.h"
 #include "cuda-trace/export/export_timeline.h"
 #include "cuda-trace/report/report_scan.h"
@@ -187,4 +188,56 @@ int timeline__put_gpu_ranges(struct timeline *timeline)
 	free(all.spans);
 	key_index__free(&all.index);
 	return err;
+}
+
+/* Category, payload, and the thread that ended it, of those that it has. */
+static void put_range_details(struct timeline *timeline, sqlite3_stmt *row)
+{
+	static const char *const keys[] = {"category", "payload", "end_tid"};
+	int count = 0;
+
+	for (int i = 0; i < 3; i++) {
+		int type = sqlite3_column_type(row, 5 + i);
+		int64_t number = sqlite3_column_int64(row, 5 + i);
+
+		if (type == SQLITE_NULL)
+			continue;
+		fputs(count++ ? ", " : ", \"args\": {", timeline->out);
+		if (type == SQLITE_INTEGER)
+			fprintf(timeline->out, "\"%s\": %" PRId64, keys[i],
+				i == 2 ? number & 0xffffff : number);
+		else
+			timeline__put_string(timeline, keys[i],
+					     (const char *)sqlite3_column_text(row, 5 + i));
+	}
+	if (count)
+		fputs("}", timeline->out);
+}
+
+static void put_range(struct timeline *timeline, sqlite3_stmt *row)
+{
+	int64_t start = sqlite3_column_int64(row, 0), end = sqlite3_column_int64(row, 1);
+	int64_t global = sqlite3_column_int64(row, 2);
+	const char *text = (const char *)sqlite3_column_text(row, 4);
+	char shown[1024];
+
+	if (!report_times__are_possible(start, end)) {
+		timeline->invalid++;
+		return;
+	}
+	timeline__put_span(
+		timeline, "user_annotation",
+		text ? text__show(shown, sizeof(shown), text, 0)
+		     : export_names__string(timeline->names, sqlite3_column_int64(row, 3)),
+		global >> 24 & 0xffffff, global & 0xffffff, start, end);
+	put_range_details(timeline, row);
+	fputs("}", timeline->out);
+}
+
+int timeline__put_ranges(struct timeline *timeline)
+{
+	return timeline__put_rows(
+		timeline, "NVTX_EVENTS",
+		"t.start, t.end, t.globalTid, t.textId, t.text, " RANGE_DETAILS ", t.endGlobalTid",
+		RANGE_CATEGORIES "WHERE t.eventType IN (59, 60) AND t.end IS NOT NULL", put_range);
 }

@@ -81,13 +81,42 @@ static size_t own_frame(const char *const *frames, const struct chain_place *pla
 	return of_package != SIZE_MAX ? of_package : innermost;
 }
 
+/* Of a program without Python: the innermost whose line is not of a header of the system. */
+static void find_native_line(const char *const *frames, const struct chain_place *places,
+			     size_t count, struct origin_path *path)
+{
+	size_t own = SIZE_MAX;
+	char text[ORIGIN_NAME];
+	const char *slash;
+	int length;
+
+	for (size_t i = 0; i < count; i++) {
+		bool system = places[i].source && !strncmp(places[i].source, "/usr/", 5);
+
+		if (!places[i].native || !places[i].source || (system && own != SIZE_MAX))
+			continue;
+		own = i;
+		if (!system)
+			break;
+	}
+	if (own == SIZE_MAX)
+		return;
+	slash = strrchr(places[own].source, '/');
+	length = snprintf(text, sizeof(text), "%s:%u %s", slash ? slash + 1 : places[own].source,
+			  places[own].line, frames[own]);
+	add_name(path, text, length < ORIGIN_NAME ? (size_t)length : ORIGIN_NAME - 1);
+	path->file = places[own].source;
+}
+
 static void find_line(const char *const *frames, const struct chain_place *places, size_t count,
 		      struct origin_path *path)
 {
 	size_t own = own_frame(frames, places, count);
 
-	if (own == SIZE_MAX)
+	if (own == SIZE_MAX) {
+		find_native_line(frames, places, count, path);
 		return;
+	}
 	add_name(path, frames[own], strlen(frames[own]));
 	path->file = places[own].module;
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 #include "cuda-trace/base/text.h"
 #include "cuda-trace/export/export_perfetto.h"
+#include "cuda-trace/export/export_ranges.h"
 #include "cuda-trace/report/report_thread_states.h"
 
 #define API_CUDA   4
@@ -16,7 +17,7 @@
 #define MAX_FRAMES 128
 
 enum what { RUNTIME_CALL, DRIVER_CALL, RANGE, ASYNCHRONOUS, WAIT, STATE, CATEGORIES };
-enum column { GLOBAL, START, END, WHAT, NAME, CORRELATION, RESULT, CHAIN, TEXT };
+enum column { GLOBAL, START, END, WHAT, NAME, CORRELATION, RESULT, CHAIN, TEXT, GROUP, PAYLOAD };
 
 struct thread {
 	int64_t global;
@@ -224,6 +225,36 @@ static uint64_t track_beside(struct perfetto *perfetto, struct thread *thread, c
 	return thread->tracks[lane];
 }
 
+/* With its category and its payload, a number or JSON, where it has them. */
+static void put_range(struct perfetto *perfetto, sqlite3_stmt *row, Perfetto__TrackEvent *event)
+{
+	static const char *const names[] = {"category", "payload"};
+	Perfetto__DebugAnnotation notes[2], *list[2];
+	char shown[2][4096];
+	size_t count = 0;
+
+	for (int i = 0; i < 2; i++) {
+		int type = sqlite3_column_type(row, GROUP + i);
+		Perfetto__DebugAnnotation *note = &notes[count];
+
+		if (type == SQLITE_NULL)
+			continue;
+		perfetto__debug_annotation__init(note);
+		note->name = (char *)names[i];
+		note->has_int_value = type == SQLITE_INTEGER;
+		note->int_value = sqlite3_column_int64(row, GROUP + i);
+		if (type != SQLITE_INTEGER)
+			note->string_value = (char *)text__show(
+				shown[i], sizeof(shown[i]),
+				(const char *)sqlite3_column_text(row, GROUP + i), 0);
+		list[count++] = note;
+	}
+	event->n_debug_annotations = count;
+	event->debug_annotations = list;
+	put_slice(perfetto, sqlite3_column_int64(row, START), sqlite3_column_int64(row, END),
+		  event);
+}
+
 static void put_row(struct perfetto *perfetto, sqlite3_stmt *row, void *context)
 {
 	static const char *const waits[] = {"wait", "event wait", "stream waits for event",
@@ -262,7 +293,10 @@ static void put_row(struct perfetto *perfetto, sqlite3_stmt *row, void *context)
 	event.name = (char *)(what == WAIT ? waits[name > 0 && name < 5 ? name : 0]
 			      : text	   ? text__show(shown, sizeof(shown), text, 0)
 					   : export_names__string(perfetto->names, name));
-	put_slice(perfetto, start, end, &event);
+	if (what == WAIT)
+		put_slice(perfetto, start, end, &event);
+	else
+		put_range(perfetto, row, &event);
 }
 
 /* Calls and the ranges that nest with them: one thread after the other, outer ones first. */
@@ -272,7 +306,7 @@ static int put_threads(struct perfetto *perfetto)
 	bool calls = report_file__has(file, "CUPTI_ACTIVITY_KIND_RUNTIME", "globalTid");
 	bool ranges = report_file__has(file, "NVTX_EVENTS", "text");
 	struct thread thread = {};
-	char sql[1024];
+	char sql[2048];
 	int err = 0;
 
 	if (calls)
@@ -287,11 +321,12 @@ static int put_threads(struct perfetto *perfetto)
 		       : "",
 		 !calls ? ""
 		 : report_file__has(file, "CUPTI_ACTIVITY_KIND_RUNTIME", "callchainId")
-			 ? "callchainId, NULL FROM CUPTI_ACTIVITY_KIND_RUNTIME"
-			 : "NULL, NULL FROM CUPTI_ACTIVITY_KIND_RUNTIME",
+			 ? "callchainId, NULL, NULL, NULL FROM CUPTI_ACTIVITY_KIND_RUNTIME"
+			 : "NULL, NULL, NULL, NULL FROM CUPTI_ACTIVITY_KIND_RUNTIME",
 		 calls && ranges ? " UNION ALL " : "",
-		 ranges ? "SELECT globalTid AS g, start AS t, end AS e, 2, textId, 0, 0, NULL, "
-			  "text FROM NVTX_EVENTS WHERE eventType = 59 AND end IS NOT NULL"
+		 ranges ? "SELECT t.globalTid AS g, t.start AS t, t.end AS e, 2, t.textId, 0, 0, "
+			  "NULL, t.text, " RANGE_DETAILS " FROM NVTX_EVENTS AS t" RANGE_CATEGORIES
+			  "WHERE t.eventType = 59 AND t.end IS NOT NULL"
 			: "");
 	return perfetto__each(perfetto, sql, put_row, &thread);
 }
@@ -305,14 +340,15 @@ static int put_process_rows(struct perfetto *perfetto)
 	if (report_file__has(file, "NVTX_EVENTS", "text"))
 		err = perfetto__each(
 			perfetto,
-			"SELECT globalTid & ~0xffffff AS g, start, end, 3, textId, 0, 0, "
-			"NULL, text FROM NVTX_EVENTS WHERE eventType = 60 AND end IS "
-			"NOT NULL ORDER BY g, start",
+			"SELECT t.globalTid & ~0xffffff AS g, t.start, t.end, 3, t.textId, 0, 0, "
+			"NULL, t.text, " RANGE_DETAILS " FROM NVTX_EVENTS AS t" RANGE_CATEGORIES
+			"WHERE t.eventType = 60 AND t.end IS NOT NULL ORDER BY g, t.start",
 			put_row, &ranges);
 	if (!err && report_file__has(file, "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", "syncType"))
 		err = perfetto__each(
 			perfetto,
-			"SELECT globalPid AS g, start, end, 4, syncType, 0, 0, NULL, NULL "
+			"SELECT globalPid AS g, start, end, 4, syncType, 0, 0, NULL, NULL, "
+			"NULL, NULL "
 			"FROM CUPTI_ACTIVITY_KIND_SYNCHRONIZATION ORDER BY g, start",
 			put_row, &waits);
 	return err;

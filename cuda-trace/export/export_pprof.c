@@ -100,8 +100,8 @@ static void release(struct pprof *pprof, size_t nodes)
 	free(pprof->strings);
 }
 
-/* Name and place. Functions without a line keep a mapping and an address: pprof finds the line in
- * the file. */
+/* Name and place. Native functions keep a mapping and an address as well: of those without a line
+ * pprof finds it in the file. */
 static void put_place(struct pprof *pprof, size_t index, const struct stacks_node *node)
 {
 	struct python_frame python;
@@ -114,6 +114,10 @@ static void put_place(struct pprof *pprof, size_t index, const struct stacks_nod
 		pprof->lines[index].line = python.line;
 		pprof->functions[index].filename = add_string(pprof, node->module);
 		return;
+	}
+	if (node->source) {
+		pprof->lines[index].line = node->line;
+		pprof->functions[index].filename = add_string(pprof, node->source);
 	}
 	if (!node->module || !node->build_id)
 		return;
@@ -306,7 +310,7 @@ int export_pprof(const struct report_file *file, FILE *out)
 	uint8_t *packed = NULL;
 	struct stacks stacks;
 	size_t size;
-	int err = stacks__read(&stacks, file);
+	int err = stacks__read_lines(&stacks, file);
 
 	if (err)
 		return err;

@@ -12,6 +12,17 @@
 #define EXPORT_RANGES_DEPTH 64 /* how far outwards anybody looks */
 #define NO_RANGE	    SIZE_MAX
 
+/* What a range of NVTX_EVENTS AS t has beside its name, as columns: the name or number of its
+ * category, its payload (a number, or JSON). The second is the table that the first needs. */
+#define RANGE_DETAILS                                                                     \
+	"coalesce(c.name, t.category), coalesce(t.jsonText, t.uint64Value, t.int64Value," \
+	" t.doubleValue, t.uint32Value, t.int32Value, t.floatValue)"
+#define RANGE_CATEGORIES                                                                     \
+	" LEFT JOIN (SELECT globalTid >> 24 AS process, coalesce(domainId, 0) AS domain,"    \
+	" category AS number, max(text) AS name FROM NVTX_EVENTS WHERE eventType = 33"       \
+	" GROUP BY 1, 2, 3) AS c ON c.process = t.globalTid >> 24 AND c.number = t.category" \
+	" AND c.domain = coalesce(t.domainId, 0) "
+
 struct nvtx_range {
 	int64_t global, start, end, name;
 	size_t outer; /* the nearest one before that was open when this one began; NO_RANGE */

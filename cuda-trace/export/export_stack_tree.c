@@ -16,11 +16,12 @@
 #include "cuda-trace/report/report_graph_origins.h"
 #include "cuda-trace/report/report_group.h"
 
-uint32_t stacks__child(struct stacks *stacks, uint32_t parent, const char *name)
+static uint32_t child_at(struct stacks *stacks, uint32_t parent, const char *name, uint32_t line)
 {
-	uint64_t key = key_index__mix_text(parent, name);
+	uint64_t key = key_index__mix_text(parent, name) + line;
 	ssize_t known = key_index__match(&stacks->index, key, i,
 					 stacks->nodes[i].parent == parent &&
+						 stacks->nodes[i].line == line &&
 						 !strcmp(stacks->nodes[i].name, name));
 	struct stacks_node *node;
 
@@ -35,6 +36,7 @@ uint32_t stacks__child(struct stacks *stacks, uint32_t parent, const char *name)
 		return UINT32_MAX;
 	node->stable = strlen(name);
 	node->parent = parent;
+	node->line = line;
 	node->depth = stacks->count ? stacks->nodes[parent].depth + 1 : 0;
 	/* Nobody looks for the root, which is no child. */
 	if (stacks->count && !key_index__add(&stacks->index, key, stacks->count)) {
@@ -42,6 +44,11 @@ uint32_t stacks__child(struct stacks *stacks, uint32_t parent, const char *name)
 		return UINT32_MAX;
 	}
 	return stacks->count++;
+}
+
+uint32_t stacks__child(struct stacks *stacks, uint32_t parent, const char *name)
+{
+	return child_at(stacks, parent, name, 0);
 }
 
 void stacks__add(struct stacks *stacks, uint32_t node, uint64_t ns, uint64_t count)
@@ -67,6 +74,7 @@ struct reading {
 	struct range_paths *ranges;	      /* with --by range only */
 	enum report_by by;
 	bool graphs; /* kernels were in graphs */
+	bool lines;  /* calls from other lines of a function are other nodes */
 };
 
 enum { KEY_PROCESS, KEY_DEVICE, KEY_STREAM, KEY_KERNEL, KEY_CHAIN };
@@ -84,6 +92,7 @@ static void note_place(struct stacks_node *node, const struct chain_place *place
 	node->module = strdup(place->module);
 	node->build_id = place->build_id ? strdup(place->build_id) : NULL;
 	node->address = place->address;
+	node->source = node->line && place->source ? strdup(place->source) : NULL;
 }
 
 static uint32_t add_missing(struct stacks *stacks, uint32_t node, const char *text)
@@ -160,7 +169,9 @@ static uint32_t add_host_frames(const struct reading *reading, uint32_t node,
 	if (!frames && of.kind != ORIGIN_UNRECORDED)
 		return stacks__child(reading->stacks, node, "[no stack]");
 	while (count && node != UINT32_MAX) {
-		node = stacks__child(reading->stacks, node, frames[--count]);
+		count--;
+		node = child_at(reading->stacks, node, frames[count],
+				reading->lines ? places[count].line : 0);
 		if (node != UINT32_MAX)
 			note_place(&reading->stacks->nodes[node], &places[count]);
 	}
@@ -391,9 +402,9 @@ static int read_host(struct reading *reading, const struct report_file *file)
 	return err;
 }
 
-int stacks__read(struct stacks *stacks, const struct report_file *file)
+static int read_tree(struct stacks *stacks, const struct report_file *file, bool lines)
 {
-	struct reading reading = {.stacks = stacks, .by = file->by};
+	struct reading reading = {.stacks = stacks, .by = file->by, .lines = lines};
 	struct groups groups = {0};
 	int err;
 
@@ -418,12 +429,23 @@ int stacks__read(struct stacks *stacks, const struct report_file *file)
 	return err;
 }
 
+int stacks__read(struct stacks *stacks, const struct report_file *file)
+{
+	return read_tree(stacks, file, false);
+}
+
+int stacks__read_lines(struct stacks *stacks, const struct report_file *file)
+{
+	return read_tree(stacks, file, true);
+}
+
 void stacks__free(struct stacks *stacks)
 {
 	for (size_t i = 0; i < stacks->count; i++) {
 		free(stacks->nodes[i].name);
 		free(stacks->nodes[i].module);
 		free(stacks->nodes[i].build_id);
+		free(stacks->nodes[i].source);
 	}
 	free(stacks->nodes);
 	key_index__free(&stacks->index);

@@ -23,6 +23,8 @@ struct stacks_node {
 	/* Of the host's functions, where the file says it: as in struct chain_place. */
 	char *module, *build_id;
 	uint64_t address; /* of the first of its calls */
+	char *source;	  /* with stacks__read_lines(): path of the source file, or NULL */
+	uint32_t line;	  /* in it; 0 = not known */
 	/* Of leaves: what the pprof labels say. */
 	int64_t pid, device, stream;
 	bool leaf;
@@ -41,6 +43,8 @@ struct stacks {
 
 /* 0 or -errno, printed. */
 int stacks__read(struct stacks *stacks, const struct report_file *file);
+/* The same, with a node for each line of a function that calls. */
+int stacks__read_lines(struct stacks *stacks, const struct report_file *file);
 /* A tree of other things: the child of that name, made if there is none; UINT32_MAX without memory.
  * The first one made is the root. */
 uint32_t stacks__child(struct stacks *stacks, uint32_t parent, const char *name);

@@ -74,6 +74,8 @@ void timeline__put_counter(struct timeline *timeline, const char *name, int64_t 
 			   double value);
 /* export_device.c: those of report --device, if there is such a file. 0, or -errno, printed. */
 int timeline__put_device_samples(struct timeline *timeline);
+/* export_gpu_ranges.c: NVTX ranges on the threads' rows. 0, or -errno, printed. */
+int timeline__put_ranges(struct timeline *timeline);
 /* export_gpu_ranges.c: NVTX ranges on the GPU's rows. 0, or -errno, printed. */
 int timeline__put_gpu_ranges(struct timeline *timeline);
 /* The functions of a call stack, innermost first; NULL = unknown. */

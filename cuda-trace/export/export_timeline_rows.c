@@ -433,23 +433,6 @@ static void put_overhead(struct timeline *timeline, const union record_row *row)
 	fputs("}", timeline->out);
 }
 
-static void put_range(struct timeline *timeline, sqlite3_stmt *row)
-{
-	int64_t start = sqlite3_column_int64(row, 0), end = sqlite3_column_int64(row, 1);
-	int64_t global = sqlite3_column_int64(row, 2);
-	const char *text = (const char *)sqlite3_column_text(row, 4);
-	char shown[1024];
-
-	if (!is_span(timeline, start, end))
-		return;
-	timeline__put_span(
-		timeline, "user_annotation",
-		text ? text__show(shown, sizeof(shown), text, 0)
-		     : export_names__string(timeline->names, sqlite3_column_int64(row, 3)),
-		global >> 24 & 0xffffff, global & 0xffffff, start, end);
-	fputs("}", timeline->out);
-}
-
 /* A table that the file lacks is no error: not every recording has everything. */
 static int put_rows(struct timeline *timeline, enum db_table table, const char *source,
 		    void (*put)(struct timeline *, const union record_row *))
@@ -499,9 +482,5 @@ int timeline__put_all_rows(struct timeline *timeline)
 	for (size_t i = 0; !err && i < sizeof(tables) / sizeof(tables[0]); i++)
 		err = put_rows(timeline, tables[i].table, record_tables[tables[i].table].name,
 			       tables[i].put);
-	if (!err)
-		err = timeline__put_rows(
-			timeline, "NVTX_EVENTS", "start, end, globalTid, textId, text",
-			"WHERE eventType IN (59, 60) AND end IS NOT NULL", put_range);
-	return err;
+	return err ? err : timeline__put_ranges(timeline);
 }

@@ -204,7 +204,7 @@
 	O(id, REQ, STORED) O(symbol, REQ, STORED) O(module, REQ, STORED) \
 	O(unresolved, INT, STORED) O(originalIP, INT, EMPTY) O(stackDepth, REQ, STORED) \
 	O(moduleAddress, INT, STORED) /* ours, as the next */             \
-	O(buildId, INT, STORED)
+	O(buildId, INT, STORED) O(sourceFile, INT, STORED) O(sourceLine, INT, STORED)
 
 #define COLUMNS_NVTX(F, O) \
 	F(start, REQ, REPLAY, TIME, cuda_nvtx, start) \
@@ -214,11 +214,11 @@
 	F(color, INT, STORED, OPTIONAL, cuda_nvtx, color) \
 	O(text, "TEXT", EMPTY) /* filled from textId at the end */        \
 	F(globalTid, INT, REPLAY, THREAD, cuda_nvtx, tid) \
-	O(endGlobalTid, INT, EMPTY) F(textId, INT, REPLAY, NUMBER, cuda_nvtx, text) \
+	O(endGlobalTid, INT, STORED) F(textId, INT, REPLAY, NUMBER, cuda_nvtx, text) \
 	F(domainId, INT, REPLAY, NUMBER, cuda_nvtx, domain) \
-	O(uint64Value, INT, EMPTY) O(int64Value, INT, EMPTY) O(doubleValue, "REAL", EMPTY) \
-	O(uint32Value, INT, EMPTY) O(int32Value, INT, EMPTY) O(floatValue, "REAL", EMPTY) \
-	O(jsonTextId, INT, EMPTY) O(jsonText, "TEXT", EMPTY) O(binaryData, "TEXT", EMPTY)
+	O(uint64Value, INT, STORED) O(int64Value, INT, STORED) O(doubleValue, "REAL", STORED) \
+	O(uint32Value, INT, STORED) O(int32Value, INT, STORED) O(floatValue, "REAL", STORED) \
+	O(jsonTextId, INT, EMPTY) O(jsonText, "TEXT", STORED) O(binaryData, "TEXT", EMPTY)
 
 /* A call that failed, and its arguments as far as they are known. */
 #define COLUMNS_ERRORS(F, O) \
@@ -329,7 +329,7 @@ enum db_table {
 #define DB_NULL INT64_MIN
 
 /* The values of a row: all of them, and by name, as in row.KERNEL.gridX. That of a column of type
- * TEXT is the address of the text. */
+ * TEXT is the address of the text, that of REAL the bits of a double. */
 union record_row {
 	int64_t values[RECORD_COLUMNS_MAX];
 #define RECORD_ROW_VALUE(column, ...) int64_t column;

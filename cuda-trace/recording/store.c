@@ -12,6 +12,7 @@
 #include "cuda-trace/base/array_grow.h"
 #include "cuda-trace/base/clock.h"
 #include "cuda-trace/recording/store_import.h"
+#include "cuda-trace/recording/store_nvtx.h"
 #include "cuda-trace/recording/store_origin.h"
 #include "cuda-trace/recording/store_session.h"
 #include "cuda-trace/recording/store_snapshot.h"
@@ -89,7 +90,7 @@ void store__put(void *context, enum spool_kind kind, const void *data, size_t si
 	struct store *store = context;
 
 	/* Names come when recording is over: what has a place in the file gets its name, too. */
-	if (kind == SPOOL_SYMBOL || has_space(store, size + more_size))
+	if (kind == SPOOL_SYMBOL || kind == SPOOL_LINE || has_space(store, size + more_size))
 		put(store, kind, 0, data, size, more, more_size);
 }
 
@@ -257,8 +258,9 @@ static void need_names(struct store *store, struct store_process *own,
 		need_name(store, own, ((const struct cuda_jit *)record)->cache_path);
 		break;
 	case CUDA_RECORD_NVTX:
-		need_name(store, own, ((const struct cuda_nvtx *)record)->text);
-		need_name(store, own, ((const struct cuda_nvtx *)record)->domain);
+	case CUDA_RECORD_NVTX_PAYLOAD:
+		for (int i = 0; i < STORE_NVTX_NAMES; i++)
+			need_name(store, own, store_nvtx__name(record, i));
 		break;
 	case CUDA_RECORD_DEVICE:
 		need_name(store, own, ((const struct cuda_device *)record)->name);

@@ -27,6 +27,8 @@ struct function {
 struct frame {
 	struct spool_frame fact;
 	char *symbol; /* NULL = unknown */
+	char *source; /* file; NULL = unknown */
+	uint32_t line;
 };
 
 struct stack {
@@ -120,6 +122,20 @@ static void read_symbol(struct store_callstacks *stacks, const uint8_t *data, si
 			strndup((const char *)data + sizeof(number), size - sizeof(number));
 }
 
+static void read_line(struct store_callstacks *stacks, const uint8_t *data, size_t size)
+{
+	uint32_t head[2];
+
+	if (size < sizeof(head))
+		return;
+	memcpy(head, data, sizeof(head));
+	if (head[0] >= stacks->frame_capacity || stacks->frames[head[0]].source)
+		return;
+	stacks->frames[head[0]].line = head[1];
+	stacks->frames[head[0]].source =
+		strndup((const char *)data + sizeof(head), size - sizeof(head));
+}
+
 static void read_stack(struct store_callstacks *stacks, const uint8_t *data, size_t size)
 {
 	struct spool_stack fact;
@@ -157,6 +173,8 @@ int store_callstacks__fact(struct store_callstacks *stacks, enum spool_kind kind
 		read_frame(stacks, data, size);
 	else if (kind == SPOOL_SYMBOL)
 		read_symbol(stacks, data, size);
+	else if (kind == SPOOL_LINE)
+		read_line(stacks, data, size);
 	else if (kind == SPOOL_STACK)
 		read_stack(stacks, data, size);
 	if (kind == SPOOL_PERIOD && size >= sizeof(period)) {
@@ -393,6 +411,10 @@ static int put_row(const struct store_callstacks *stacks, int64_t id, int64_t de
 	row.CALLCHAIN.moduleAddress = is_python ? DB_NULL : (int64_t)frame->fact.address;
 	if (!is_python && module && *module->build_id)
 		row.CALLCHAIN.buildId = put_string(stacks, module->build_id);
+	if (!is_python && frame->source) {
+		row.CALLCHAIN.sourceFile = put_string(stacks, frame->source);
+		row.CALLCHAIN.sourceLine = frame->line;
+	}
 	return db__insert(stacks->db, DB_CALLCHAIN, row.values);
 }
 
@@ -460,8 +482,10 @@ void store_callstacks__free(struct store_callstacks *stacks)
 		free(stacks->functions[i].file);
 		free(stacks->functions[i].name);
 	}
-	for (uint32_t i = 0; i < stacks->frame_capacity; i++)
+	for (uint32_t i = 0; i < stacks->frame_capacity; i++) {
 		free(stacks->frames[i].symbol);
+		free(stacks->frames[i].source);
+	}
 	for (uint32_t i = 0; i < stacks->stack_capacity; i++)
 		free(stacks->stacks[i].numbers);
 	free(stacks->modules);

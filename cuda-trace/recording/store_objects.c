@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cuda-trace/base/array_grow.h"
+#include "cuda-trace/base/payload_parts.h"
 #include "cuda-trace/base/call_arguments.h"
 #include "cuda-trace/capture/agent_state.h"
 #include "cuda-trace/recording/store_collectives.h"
@@ -133,8 +134,7 @@ int64_t store_objects__plain_name(struct rows *rows, const struct rows_process *
 	return text ? db__string(rows->db, text, strlen(text)) : nameless(rows, id);
 }
 
-/* The slot of a name, made if needed; NULL without memory or beyond the bound. */
-static struct rows_name *name_slot(struct rows_process *process, uint32_t id)
+struct rows_name *store_objects__name(struct rows_process *process, uint32_t id)
 {
 	size_t known;
 
@@ -160,7 +160,7 @@ static int64_t brief_name(struct rows *rows, const char *pretty)
 const struct rows_name *store_objects__kernel_name(struct rows *rows, struct rows_process *process,
 						   uint32_t id)
 {
-	struct rows_name *name = name_slot(process, id);
+	struct rows_name *name = store_objects__name(process, id);
 	const char *pretty;
 
 	if (!name || name->plain >= 0)
@@ -170,30 +170,6 @@ const struct rows_name *store_objects__kernel_name(struct rows *rows, struct row
 	name->pretty = pretty ? db__string(rows->db, pretty, strlen(pretty)) : name->plain;
 	name->brief = pretty ? brief_name(rows, pretty) : name->plain;
 	return name->plain < 0 || name->pretty < 0 || name->brief < 0 ? NULL : name;
-}
-
-int64_t store_objects__domain(struct rows *rows, struct rows_process *process, uint32_t id)
-{
-	int64_t text = store_objects__plain_name(rows, process, id);
-	struct rows_name *name = name_slot(process, id);
-	int err;
-
-	if (!name || text < 0)
-		return text < 0 ? text : -ENOMEM;
-	if (!name->domain_made) {
-		union record_row row;
-
-		record_columns__to_row(DB_NVTX, &(struct cuda_nvtx){}, 0, process->global_pid,
-				       &row);
-		row.NVTX.end = DB_NULL;
-		row.NVTX.eventType = 75;
-		row.NVTX.textId = row.NVTX.domainId = text;
-		err = db__insert(rows->db, DB_NVTX, row.values);
-		if (err)
-			return err;
-		name->domain_made = true;
-	}
-	return text;
 }
 
 int64_t store_objects__device_of(const struct rows_process *process, uint32_t context)
@@ -447,6 +423,7 @@ void store_rows__free(struct rows *rows)
 		return;
 	for (size_t i = 0; i < rows->process_capacity; i++) {
 		names__free(rows->processes[i].texts);
+		payload_parts__free(rows->processes[i].payloads);
 		store_collectives__free(&rows->processes[i]);
 		free(rows->processes[i].names);
 	}

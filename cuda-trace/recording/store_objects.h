@@ -20,7 +20,10 @@ struct store_collectives;
 /* StringIds of one name; -1 = not made yet. */
 struct rows_name {
 	int64_t plain, pretty, brief;
-	bool domain_made; /* there is a row of NVTX_EVENTS for this domain */
+	bool domain_made;	  /* there is a row of NVTX_EVENTS for this domain */
+	int64_t category;	  /* the last NVTX category of this name that has one */
+	uint32_t category_domain; /* and that one's */
+	bool category_made;
 };
 
 struct rows_process {
@@ -32,6 +35,7 @@ struct rows_process {
 	bool has_status;
 	struct cuda_status status;
 	struct names *texts;
+	struct payload_parts *payloads;
 	struct rows_name *names;
 	size_t name_capacity;
 	struct {
@@ -73,8 +77,8 @@ const struct rows_name *store_objects__kernel_name(struct rows *rows, struct row
 /* StringIds id of any other name, not demangled; -errno. */
 int64_t store_objects__plain_name(struct rows *rows, const struct rows_process *process,
 				  uint32_t id);
-/* The same for an NVTX domain, which gets a row of its own when first seen. */
-int64_t store_objects__domain(struct rows *rows, struct rows_process *process, uint32_t id);
+/* What is known of a name, made if needed; NULL without memory. */
+struct rows_name *store_objects__name(struct rows_process *process, uint32_t id);
 int64_t store_objects__device_of(const struct rows_process *process, uint32_t context);
 /* The id of a launch's shape, which gets a row; DB_NULL for a graph; -errno. */
 int64_t store_objects__shape(struct rows *rows, const struct cuda_launch *launch);

@@ -9,7 +9,9 @@
 #include <string.h>
 #include "bpf/event.h"
 #include "cuda-trace/base/api_names.h"
+#include "cuda-trace/base/payload_parts.h"
 #include "cuda-trace/recording/store_collectives.h"
+#include "cuda-trace/recording/store_nvtx.h"
 #include "cuda-trace/recording/store_threads.h"
 #include "cuda-trace/recording/store_objects.h"
 
@@ -280,24 +282,6 @@ static int put_graph_node(struct rows *rows, const struct rows_process *process,
 	return add(rows, DB_GRAPH_NODE, &row);
 }
 
-static int put_nvtx(struct rows *rows, struct rows_process *process, const struct cuda_nvtx *nvtx)
-{
-	static const int64_t types[] = {34, 34, 59, 60};
-	int64_t text = nvtx->text ? store_objects__plain_name(rows, process, nvtx->text) : 0;
-	int64_t domain = nvtx->domain ? store_objects__domain(rows, process, nvtx->domain) : 0;
-	union record_row row;
-
-	if (text < 0 || domain < 0)
-		return text < 0 ? (int)text : (int)domain;
-	fill(rows, process, DB_NVTX, nvtx, &row);
-	if (nvtx->kind == 1)
-		row.NVTX.end = DB_NULL;
-	row.NVTX.eventType = types[nvtx->kind & 3];
-	row.NVTX.textId = text;
-	row.NVTX.domainId = domain;
-	return add(rows, DB_NVTX, &row);
-}
-
 /* Kinds of a newer version have no table. */
 static int put_by_columns(struct rows *rows, const struct rows_process *process,
 			  const union any_record *record)
@@ -335,8 +319,12 @@ static int put(struct rows *rows, struct rows_process *process, union any_record
 		return put_jit(rows, process, &record->JIT);
 	case CUDA_RECORD_UVM:
 		return put_uvm(rows, process, &record->UVM);
+	case CUDA_RECORD_NVTX_PAYLOAD:
+		payload_parts__add(&process->payloads, &record->NVTX_PAYLOAD);
+		return 0;
 	case CUDA_RECORD_NVTX:
-		return put_nvtx(rows, process, &record->NVTX);
+		rows->count++;
+		return store_nvtx__event(rows, process, &record->NVTX);
 	case SPOOL_SAMPLE:
 		return 0;
 	case SPOOL_COLLECTIVE:

@@ -56,6 +56,7 @@ enum spool_kind {
 	SPOOL_COMM = 16,     /* struct event_collective: a communicator of NCCL was made */
 	SPOOL_ORIGIN = 17,   /* struct spool_origin */
 	SPOOL_TEXT = 18,     /* u32 number, text: of thread states */
+	SPOOL_LINE = 19,     /* u32 frame, u32 line, path: found later than the frame */
 };
 
 /* Numbers are those of one recording, from 1. */

@@ -90,6 +90,12 @@ static bool is_text(const struct record_column *column)
 	return column->use >= COLUMN_STORED && !strncmp(column->type, "TEXT", 4);
 }
 
+/* The value is the number's bits. */
+static bool is_real(const struct record_column *column)
+{
+	return column->use >= COLUMN_STORED && !strcmp(column->type, "REAL");
+}
+
 int table__open(struct table *table, sqlite3 *handle, const struct record_table *of)
 {
 	bool whole = false;
@@ -103,6 +109,14 @@ int table__open(struct table *table, sqlite3 *handle, const struct record_table 
 	return whole ? prepare(table) : SQLITE_OK;
 }
 
+static void bind_real(sqlite3_stmt *statement, int parameter, int64_t bits)
+{
+	double real;
+
+	memcpy(&real, &bits, sizeof(real));
+	sqlite3_bind_double(statement, parameter, real);
+}
+
 static void bind(struct table *table, int parameter, int64_t value)
 {
 	if (value == DB_NULL)
@@ -110,6 +124,8 @@ static void bind(struct table *table, int parameter, int64_t value)
 	else if (is_text(&table->of->columns[table->order[parameter - 1]]))
 		sqlite3_bind_text(table->insert, parameter, (const char *)(intptr_t)value, -1,
 				  SQLITE_TRANSIENT);
+	else if (is_real(&table->of->columns[table->order[parameter - 1]]))
+		bind_real(table->insert, parameter, value);
 	else
 		sqlite3_bind_int64(table->insert, parameter, value);
 }

@@ -2,6 +2,8 @@
 /* SQLite finds temporary tables and views before the file's own of the same name. */
 #include "cuda-trace/report/report_foreign.h"
 #include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
 
 /* Ids of further strings follow the file's own, in the order of the texts: every handle of the file
  * makes the same ones. The limit keeps a hostile id from an overflow. */
@@ -27,7 +29,12 @@ static const char views_sql[] =
 	" UNION ALL SELECT id, value FROM temp.nvtx_names;"
 	"CREATE TEMP VIEW IF NOT EXISTS NVTX_EVENTS AS SELECT start, end, eventType, globalTid,"
 	" %s AS text, " NAME_ID " AS textId, (SELECT id FROM temp.nvtx_domains WHERE domain = %s"
-	" AND process = globalTid >> 24) AS domainId FROM main.NVTX_EVENTS";
+	" AND process = globalTid >> 24) AS domainId%s FROM main.NVTX_EVENTS";
+
+/* Columns that are taken as they are; NULL where an export lacks one. */
+static const char *const as_they_are[] = {"category",	"endGlobalTid", "uint64Value",
+					  "int64Value", "doubleValue",	"uint32Value",
+					  "int32Value", "floatValue",	"jsonText"};
 
 __attribute__((format(printf, 2, 3))) static int run(const struct report_file *file,
 						     const char *format, ...)
@@ -49,6 +56,7 @@ int report_foreign__adapt(const struct report_file *file)
 	/* Older exports lack some of these. */
 	const char *text = report_file__has(file, "NVTX_EVENTS", "text") ? "text" : "NULL";
 	const char *id = report_file__has(file, "NVTX_EVENTS", "textId") ? "textId" : "NULL";
+	char more[512] = "";
 	bool domains = report_file__has(file, "NVTX_EVENTS", "domainId");
 	int err;
 
@@ -56,13 +64,20 @@ int report_foreign__adapt(const struct report_file *file)
 	    !report_file__has(file, "NVTX_EVENTS", "globalTid") ||
 	    !report_file__has(file, "NVTX_EVENTS", "eventType"))
 		return 0;
+	for (size_t i = 0; i < sizeof(as_they_are) / sizeof(as_they_are[0]); i++) {
+		bool has = report_file__has(file, "NVTX_EVENTS", as_they_are[i]);
+		size_t used = strlen(more);
+
+		snprintf(more + used, sizeof(more) - used, ", %s AS %s",
+			 has ? as_they_are[i] : "NULL", as_they_are[i]);
+	}
 	err = run(file, "%s", names_sql);
 	if (!err && *text == 't')
 		err = run(file, texts_sql, id);
 	if (!err && domains)
 		err = run(file, domains_sql, id, text);
 	if (!err)
-		err = run(file, views_sql, text, id, text, domains ? "domainId" : "NULL");
+		err = run(file, views_sql, text, id, text, domains ? "domainId" : "NULL", more);
 	return err;
 }
 

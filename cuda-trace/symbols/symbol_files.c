@@ -19,24 +19,45 @@ static void format_build_id(char out[2 * BUILD_ID_MAX + 1], const struct elf_out
 		snprintf(out + 2 * i, 3, "%02x", outline->build_id[i]);
 }
 
-/* What calls itself so and is another build would give wrong names. */
-static struct symbols *read_if_same(const char *path, const char *build_id)
+/* What calls itself so and is another build would give wrong names. -1 = it is not that build. */
+static int open_if_same(const char *path, const char *build_id)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	char own[2 * BUILD_ID_MAX + 1];
-	struct symbols *symbols = NULL;
 	struct elf_outline outline;
 	struct stat st;
 
 	if (fd < 0)
-		return NULL;
+		return -1;
 	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && !elf_outline__read(&outline, fd)) {
 		format_build_id(own, &outline);
 		if (*own && !strcmp(own, build_id))
-			symbols = symbols__read(fd);
+			return fd;
 	}
 	close(fd);
+	return -1;
+}
+
+static struct symbols *read_if_same(const char *path, const char *build_id)
+{
+	int fd = open_if_same(path, build_id);
+	struct symbols *symbols = fd >= 0 ? symbols__read(fd) : NULL;
+
+	if (fd >= 0)
+		close(fd);
 	return symbols;
+}
+
+int symbol_files__open_debug(const struct elf_outline *outline)
+{
+	char build_id[2 * BUILD_ID_MAX + 1], path[PATH_MAX];
+
+	format_build_id(build_id, outline);
+	if (strlen(build_id) < 4)
+		return -1;
+	snprintf(path, sizeof(path), DEBUG_FOLDER "/.build-id/%.2s/%s.debug", build_id,
+		 build_id + 2);
+	return open_if_same(path, build_id);
 }
 
 static struct symbols *try(const char *folder, const char *format, const char *a, const char *b,

@@ -9,6 +9,8 @@
 
 /* Of a file at hand; what is stripped of names is looked for in /usr/lib/debug. NULL = none. */
 struct symbols *symbol_files__read(int fd, const struct elf_outline *outline);
+/* The file of the same build in /usr/lib/debug, to be closed; -1 = there is none. */
+int symbol_files__open_debug(const struct elf_outline *outline);
 
 /*
  * Of a file that only its build-id (hexadecimal) and its path elsewhere are known of. Looks in

@@ -56,6 +56,9 @@ enum trace_column {
 	DOMAIN,
 	COLOR,
 	CATEGORY,
+	CATEGORY_NAME,
+	END_TID,
+	PAYLOAD,
 	UUID,
 	PCI,
 	CAPABILITY,
@@ -87,6 +90,7 @@ struct trace_text {
 	char uuid[48];
 	char capability[16];
 	char stream[24];
+	char *payload; /* JSON; to be freed */
 };
 
 /* A result; in text without the beginning that all names have. `name`: NULL = not known. */

@@ -10,6 +10,7 @@
 #include "cuda-trace/base/call_arguments.h"
 #include "cuda-trace/base/result_names.h"
 #include "cuda-trace/base/event_keys.h"
+#include "cuda-trace/base/payload_parts.h"
 
 /* Everything is text of our own but for names, which the writer escapes. */
 #define what(text, ...) snprintf((text)->what, sizeof((text)->what), __VA_ARGS__)
@@ -279,15 +280,43 @@ static void fill_uvm(struct cell *cells, struct trace_text *text, const struct c
 	     (uint64_t)uvm->address);
 }
 
+/* `out`: the same as text, "" = none. */
+static void fill_payload(struct cell *cells, struct trace_text *text, const struct process *process,
+			 const struct cuda_nvtx *nvtx, char out[200])
+{
+	int64_t whole;
+	double real;
+
+	*out = 0;
+	if (nvtx->payload_kind == CUDA_NVTX_SCHEMA) {
+		text->payload = payload_parts__json(process->payloads, process->names, nvtx);
+		cells[PAYLOAD] = cell_json(text->payload ? text->payload : "null");
+		snprintf(out, 200, "%.199s", text->payload ? text->payload : "[incomplete]");
+	} else if (payload_parts__is_real(nvtx, &real)) {
+		cells[PAYLOAD] = cell_real(real);
+		snprintf(out, 200, "%g", real);
+	} else if (payload_parts__is_whole(nvtx, &whole)) {
+		cells[PAYLOAD] = cell_signed(whole);
+		snprintf(out, 200, "%" PRId64, whole);
+	} else if (nvtx->payload_kind) {
+		cells[PAYLOAD] = cell_number(nvtx->payload);
+		snprintf(out, 200, "%" PRIu64, (uint64_t)nvtx->payload);
+	}
+}
+
 static void fill_nvtx(struct cell *cells, struct trace_text *text, struct process *process,
 		      const struct cuda_nvtx *nvtx)
 {
 	const char *name = process__name(process, nvtx->text);
 	const char *domain = process__name(process, nvtx->domain);
+	const char *category = process__name(process, nvtx->category_name);
+	char payload[200];
 
 	cells[EVENT] = cell_text(nvtx->kind == 1 ? "mark" : "range");
 	cells[TIMESTAMP] = cell_clock(nvtx->start);
-	cells[TID] = cell_number(nvtx->tid);
+	cells[TID] = cell_number(nvtx->start_tid ? nvtx->start_tid : nvtx->tid);
+	if (nvtx->kind == 3 && nvtx->start_tid)
+		cells[END_TID] = cell_number(nvtx->tid);
 	if (nvtx->kind != 1) {
 		cells[LAUNCH_START] = cell_number(nvtx->start);
 		cells[LAUNCH] = cell_ns(nvtx->end > nvtx->start ? nvtx->end - nvtx->start : 0);
@@ -300,10 +329,15 @@ static void fill_nvtx(struct cell *cells, struct trace_text *text, struct proces
 	}
 	if (nvtx->category)
 		cells[CATEGORY] = cell_number(nvtx->category);
+	if (category)
+		cells[CATEGORY_NAME] = cell_text(category);
+	fill_payload(cells, text, process, nvtx, payload);
 	/* What identifies comes first: the end of a long line is cut. */
-	what(text, "[%s] %.300s%s%.100s%s%s", nvtx->kind == 1 ? "mark" : "range", name ? name : "",
-	     domain ? ", domain " : "", domain ? domain : "", nvtx->color ? ", " : "",
-	     nvtx->color ? text->number : "");
+	what(text, "[%s] %.200s%s%.60s%s%s%s%.40s%s%s", nvtx->kind == 1 ? "mark" : "range",
+	     name ? name : "", domain ? ", domain " : "", domain ? domain : "",
+	     nvtx->color ? ", " : "", nvtx->color ? text->number : "",
+	     category ? ", category " : "", category ? category : "", *payload ? ", payload " : "",
+	     payload);
 }
 
 static void fill_overhead(struct cell *cells, struct trace_text *text,
@@ -434,6 +468,9 @@ static bool fill_known(struct cell *cells, struct trace_text *text, struct proce
 	case CUDA_RECORD_UVM:
 		fill_uvm(cells, text, (const void *)record);
 		return true;
+	case CUDA_RECORD_NVTX_PAYLOAD:
+		payload_parts__add(&process->payloads, (const void *)record);
+		return false;
 	case CUDA_RECORD_NVTX:
 		fill_nvtx(cells, text, process, (const void *)record);
 		return true;

@@ -217,12 +217,13 @@ bool trace_rows__put_event(struct trace_rows *rows, struct process *process,
 			   const struct cuda_record *record)
 {
 	struct cell cells[TRACE_COLUMNS] = {};
-	struct trace_text text;
+	struct trace_text text = {};
+	bool shown = trace_events__fill(cells, &text, process, record, rows->writer.json);
 
-	if (!trace_events__fill(cells, &text, process, record, rows->writer.json))
-		return false;
-	finish(rows, process, cells);
-	return true;
+	if (shown)
+		finish(rows, process, cells);
+	free(text.payload);
+	return shown;
 }
 
 bool trace_rows__put_collective(struct trace_rows *rows, struct process *process,

@@ -23,6 +23,7 @@ static struct settings settings = {
 };
 static char libcupti[PATH_MAX];
 static char cuda_home[PATH_MAX];
+static char nvtx_library[PATH_MAX];
 static char counters[COUNTERS_MAX];
 static char counters_kernels[1024];
 
@@ -95,5 +96,6 @@ void settings__read(void)
 	settings.cuda_home = read_path("CUDA_HOME", cuda_home);
 	if (!settings.cuda_home)
 		settings.cuda_home = read_path("CUDA_PATH", cuda_home);
+	settings.nvtx_library = read_path("NVTX_INJECTION64_PATH", nvtx_library);
 	read_counters();
 }

@@ -16,6 +16,7 @@ struct settings {
 	unsigned int exit_ms;	    /* CUPTI_USDT_EXIT_MS: how long the program's exit may wait */
 	const char *libcupti;	    /* CUDA_TRACE_LIBCUPTI: this libcupti and no other, or NULL */
 	const char *cuda_home;	    /* CUDA_HOME or CUDA_PATH, or NULL */
+	const char *nvtx_library;   /* NVTX_INJECTION64_PATH, which NVTX itself reads, or NULL */
 	/* Of hardware counters: CUPTI_USDT_COUNTERS, metrics separated by commas, or NULL */
 	const char *counters;
 	const char

@@ -316,6 +316,8 @@ static void switch_nvtx(void *subscriber, bool on)
 		nvtx__begin();
 	if (on == nvtx_on)
 		return;
+	if (!on)
+		nvtx__end();
 	cupti_api__get()->EnableDomain(on, subscriber, CUPTI_DOMAIN_NVTX);
 	nvtx_on = on;
 	note_launch_flags();
@@ -359,6 +361,8 @@ void cbids__forget(void)
 {
 	memset(&cbids_on, 0, sizeof(cbids_on));
 	graph_nodes__forget();
+	if (nvtx_on)
+		nvtx__end();
 	nvtx_on = false;
 	note_launch_flags();
 }

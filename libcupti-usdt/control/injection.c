@@ -34,6 +34,7 @@
 #include "libcupti-usdt/base/timestamps.h"
 #include "libcupti-usdt/emit/status.h"
 #include "libcupti-usdt/control/watcher.h"
+#include "libcupti-usdt/trace/nvtx_payloads.h"
 
 /* What libcuda looks for. */
 __attribute__((visibility("default"))) int InitializeInjection(void);
@@ -125,6 +126,7 @@ static void wake(bool late)
 	exit_hook__prepare(finish);
 	if (!error) {
 		control__open(late);
+		nvtx_payloads__find();
 		error = watcher__start();
 	}
 	if (!error)

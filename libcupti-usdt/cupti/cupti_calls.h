@@ -115,11 +115,15 @@ struct runtime_params {
 	X(RangePushW, 9)             \
 	X(RangePushEx, 10)           \
 	X(RangePop, 11)              \
+	X(NameCategoryA, 12)         \
+	X(NameCategoryW, 13)         \
 	X(DomainMarkEx, 30)          \
 	X(DomainRangeStartEx, 31)    \
 	X(DomainRangeEnd, 32)        \
 	X(DomainRangePushEx, 33)     \
 	X(DomainRangePop, 34)        \
+	X(DomainNameCategoryA, 37)   \
+	X(DomainNameCategoryW, 38)   \
 	X(DomainRegisterStringA, 39) \
 	X(DomainRegisterStringW, 40) \
 	X(DomainCreateA, 41)         \
@@ -153,6 +157,25 @@ union nvtx_params {
 	const wchar_t *wide;
 	const struct nvtx_attributes *attributes;
 	uint64_t range;
+};
+
+/* nvtxNameCategoryA and ...W */
+struct nvtx_category_params {
+	uint32_t category;
+	union {
+		const char *text;
+		const wchar_t *wide;
+	};
+};
+
+/* nvtxDomainNameCategoryA and ...W */
+struct nvtx_domain_category_params {
+	uint64_t domain;
+	uint32_t category;
+	union {
+		const char *text;
+		const wchar_t *wide;
+	};
 };
 
 struct nvtx_domain_params {

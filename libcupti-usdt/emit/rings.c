@@ -49,7 +49,7 @@
 enum ring_state { RING_FREE, RING_OWNED, RING_ORPHAN };
 
 /* Every host record begins so: both timestamps are converted as it is sent. Those of NVTX contain
- * ns.
+ * ns, and parts of its payloads none.
  */
 struct stamped {
 	struct cuda_record head;
@@ -137,7 +137,8 @@ static void settle(void *record)
 {
 	struct stamped *stamped = record;
 
-	if (stamped->head.kind == CUDA_RECORD_NVTX || stamped->head.kind == CUDA_RECORD_NVTX_OPEN)
+	if (stamped->head.kind == CUDA_RECORD_NVTX || stamped->head.kind == CUDA_RECORD_NVTX_OPEN ||
+	    stamped->head.kind == CUDA_RECORD_NVTX_PAYLOAD)
 		return;
 	stamped->start = timestamps__to_ns(stamped->start);
 	stamped->end = timestamps__to_ns(stamped->end);

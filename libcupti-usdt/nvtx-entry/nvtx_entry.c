@@ -16,6 +16,7 @@
 #include "libcupti-usdt/cupti/cupti_api.h"
 #include "libcupti-usdt/cupti/cupti_search.h"
 #include "libcupti-usdt/base/settings.h"
+#include "libcupti-usdt/nvtx-entry/nvtx_entry.h"
 
 typedef int (*nvtx_entry)(const void *(*get_table)(uint32_t));
 
@@ -23,24 +24,30 @@ typedef int (*nvtx_entry)(const void *(*get_table)(uint32_t));
 __attribute__((visibility("default"))) int
 InitializeInjectionNvtx2(const void *(*get_table)(uint32_t));
 
-static nvtx_entry entry_of_cupti(void)
+bool nvtx_entry__is_wanted(void)
+{
+	settings__read();
+	return !getauxval(AT_SECURE) && !settings__get()->off;
+}
+
+void *nvtx_entry__of_cupti(const char *function)
 {
 	Dl_info found;
 	void *library;
 
-	if (!dladdr((void *)cupti_api__get()->GetVersion, &found) || !found.dli_fname)
+	if (cupti_search__run() || !dladdr((void *)cupti_api__get()->GetVersion, &found) ||
+	    !found.dli_fname)
 		return NULL;
 	library = dlopen(found.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-	return library ? (nvtx_entry)dlsym(library, "InitializeInjectionNvtx2") : NULL;
+	return library ? dlsym(library, function) : NULL;
 }
 
 int InitializeInjectionNvtx2(const void *(*get_table)(uint32_t))
 {
 	int saved = errno, started = 0;
 
-	settings__read();
-	if (!getauxval(AT_SECURE) && !settings__get()->off && !cupti_search__run()) {
-		nvtx_entry start = entry_of_cupti();
+	if (nvtx_entry__is_wanted()) {
+		nvtx_entry start = (nvtx_entry)nvtx_entry__of_cupti("InitializeInjectionNvtx2");
 
 		started = start ? start(get_table) : 0;
 	}

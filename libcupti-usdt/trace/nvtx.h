@@ -11,6 +11,8 @@ struct ring;
 int nvtx__open(void);
 /* Callbacks are about to come, for the first time or again. On the agent's thread. */
 void nvtx__begin(void);
+/* None come any more. Likewise. */
+void nvtx__end(void);
 /* On any thread of the program's. */
 void nvtx__callback(uint32_t cbid, const struct cupti_nvtx_data *data);
 

@@ -71,6 +71,7 @@ put("probes", "small", elf([(".note.stapsdt", 7, notes, 0, 0), (".stapsdt.base",
 small = elf([(".text", 1, code, 0, 0), (".dynsym", 11, table, 3, 24), (".dynstr", 3, strings, 0, 0)])
 for target in "driver", "symbols", "libcupti", "nccl", "cupti_functions":
     put(target, "small", small)
+put("debug_lines", "library", read(os.path.join(build, "workloads/libframeless.so")))
 put("unwind", "library", read(os.path.join(build, "workloads/libframeless.so")))
 put("probes", "agent", read(os.path.join(build, "libcupti-usdt.so"))[:262144])
 put("cupti_functions", "simulated", read(os.path.join(build, "simcuda", "libcupti.so.13"))[:262144])
@@ -118,6 +119,8 @@ put("events", "batch", event(3, 0, bytes(512)) + event(1, 0, record) + event(1, 
 put("events", "stack", event(9, 0, bytes(2960)) + event(10, 0, bytes(900)) + event(5, 1, b"a".ljust(320, b"\0")))
 put("samples", "line", '{"event":"sample","gpu":0,"uuid":"GPU-1","start_utc_ns":1,"end_utc_ns":2,"start_ns":1,"end_ns":2,"samples":3,'
     '"columns":{"sm":{"mean":0.5,"min":0,"max":1}}}\n{"event":"lost"}\n[1]\n')
+put("payload", "all", b"{one;0 u8 a;8 i4 b;12 e1{0=sum;1=product;} c;16 f8 d;24 s8 e;32 c1*8 f;40 {pair;0 u2 x;2 u2 y%3b;}4*2 g;48 f4*3 h;"
+    b"60 e4{1|r;2|w;} i;64 f2 j;66 b2 k;72 x8 l;80 x1*4 m;84 ?16 n;}104\0" + bytes(range(104)))
 put("spool", "empty", b"\0" * 64)
 spool = os.path.join(folder, "spool.sqlite")
 feeder = os.path.join(build, "tests", "recording", "store", "feeder")

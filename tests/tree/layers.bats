@@ -148,10 +148,10 @@ libcupti-usdt/emit/rings.c uses planted_data of libcupti-usdt/control/control.c:
 	run -0 make -s check-headers B="$B" CC="${CC:-cc}"
 }
 
-@test "companion for NVTX (built) exports its entry only" {
+@test "companion for NVTX (built) exports its entries and its schemas only" {
 	requires nm
-	run -0 nm -D --defined-only "${AGENT%.so}-nvtx.so"
-	assert_output --regexp '^[0-9a-f]+ T InitializeInjectionNvtx2$'
+	run -0 bash -c 'nm -D --defined-only "$1" | cut -d" " -f2-' - "${AGENT%.so}-nvtx.so"
+	assert_output $'T InitializeInjectionNvtx2\nT InitializeInjectionNvtxExtension\nD cupti_usdt_nvtx_1'
 }
 
 @test "agent (built) needs the C library only and exports InitializeInjection only" {

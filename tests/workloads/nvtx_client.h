@@ -42,6 +42,7 @@ static function *slots[MODULES][16];
 #define core2 functions[CORE2]
 
 enum {
+	MARK_EX = 1,
 	MARK_A = 2,
 	MARK_W = 3,
 	RANGE_START_A = 5,
@@ -49,12 +50,14 @@ enum {
 	RANGE_END = 7,
 	RANGE_PUSH_A = 9,
 	RANGE_PUSH_W = 10,
-	RANGE_POP = 11
+	RANGE_POP = 11,
+	NAME_CATEGORY_A = 12
 };
 enum {
 	DOMAIN_MARK_EX = 1,
 	DOMAIN_PUSH_EX = 4,
 	DOMAIN_POP = 5,
+	DOMAIN_NAME_CATEGORY_W = 9,
 	REGISTER_STRING_A = 10,
 	REGISTER_STRING_W = 11,
 	DOMAIN_CREATE_A = 12,

@@ -20,11 +20,13 @@ static const char help[] =
 	"  threads   'step' in two threads at a time, of which one ends later\n"
 	"  open      'step' begins in the middle and never ends\n"
 	"  profiler  cudaProfilerStart() and cudaProfilerStop()\n"
-	"  driver    cuProfilerStart() and cuProfilerStop()\n";
+	"  driver    cuProfilerStart() and cuProfilerStop()\n"
+	"  long      a pushed range 'step' of 300 ms, after 900 ms\n";
 
 #define NODES	   3
 #define SPIN_NS	   3000000ull /* of the kernel that outlasts its window */
 #define OUTSIDE_NS 5000000ull
+#define LONG_NS	   300000000ull
 
 static struct counts {
 	uint64_t launches, graphs, kernels, memcpys, memsets, allocs, syncs;
@@ -244,6 +246,35 @@ static void by_profiler(bool by_runtime)
 	after_close(closing);
 }
 
+static void work_for(uint64_t ns, struct counts *counts)
+{
+	uint64_t until = program__now() + ns;
+
+	while (program__now() < until) {
+		launch(empty, 0);
+		if (counts) {
+			counts->launches++;
+			counts->kernels++;
+		}
+		wait_for_all(counts);
+		usleep(1000);
+	}
+}
+
+static void in_long(void)
+{
+	uint64_t closing;
+
+	work_for(3 * LONG_NS, NULL);
+	before_open();
+	push("step");
+	after_open();
+	work_for(LONG_NS, &inside);
+	closing = before_close();
+	pop();
+	after_close(closing);
+}
+
 static void open_for_ever(uint64_t round, uint64_t rounds)
 {
 	static bool is_open;
@@ -260,7 +291,7 @@ static void open_for_ever(uint64_t round, uint64_t rounds)
 
 static void one_round(const char *mode, uint64_t round, uint64_t rounds)
 {
-	if (strcmp(mode, "open"))
+	if (strcmp(mode, "open") && strcmp(mode, "long"))
 		outside();
 	if (!strcmp(mode, "range"))
 		in_range(round);
@@ -268,6 +299,8 @@ static void one_round(const char *mode, uint64_t round, uint64_t rounds)
 		in_started();
 	else if (!strcmp(mode, "domain"))
 		in_domain();
+	else if (!strcmp(mode, "long"))
+		in_long();
 	else if (!strcmp(mode, "torch"))
 		in_torch(round);
 	else if (!strcmp(mode, "threads"))

@@ -335,6 +335,8 @@ void pc_report__text(FILE *file, const struct pc_report *report)
 	}
 	put_reasons(&sheet, report);
 	put_account(file, report);
+	if (report->windows)
+		windows_section__put(&sheet, report->windows, report->collected, true);
 	code_table__say_lines_from(file, &report->table->code);
 	put_notes(file, report);
 	if (losses__any(report->lost))
@@ -354,6 +356,7 @@ void pc_report__json(FILE *file, const struct pc_report *report)
 	sheet__put(&sheet, "window_ns", cell_number(table->window_ns));
 	sheet__put(&sheet, "held_ns", cell_number(table->held_ns));
 	sheet__put(&sheet, "period_ms", cell_number(report->every_ms));
+	windows_section__put(&sheet, report->windows, report->collected, true);
 	put_samples(&sheet, table);
 	sheet__put(&sheet, "note", cell_text(pc_table__note(table)));
 	put_functions(&sheet, report);

@@ -5,7 +5,7 @@
 CUPTI_H := $(firstword $(wildcard $(CUDA_HOME)/include/cupti.h \
 	$(CUDA_HOME)/extras/CUPTI/include/cupti.h))
 
-LAYOUTS := layout host range pm sass
+LAYOUTS := layout payload host range pm sass
 
 .PHONY: check-layout
 check-layout:

@@ -214,6 +214,17 @@ SAME_WIDTH(nvtx_domain_params, attributes, nvtxDomainRangePushEx_params, core);
 SAME_WIDTH(nvtx_domain_params, attributes, nvtxDomainMarkEx_params, core);
 SAME_WIDTH(nvtx_domain_params, range, nvtxDomainRangeEnd_params, core);
 SAME_WIDTH(nvtx_domain_params, text, nvtxDomainRegisterStringA_params, string);
+SAME_WIDTH(nvtx_attributes, payload_type, nvtxEventAttributes_t, payloadType);
+SAME_WIDTH(nvtx_attributes, reserved, nvtxEventAttributes_t, reserved0);
+SAME_WIDTH(nvtx_attributes, payload, nvtxEventAttributes_t, payload);
+SAME_NUMBER((int)CUDA_NVTX_UINT64, (int)NVTX_PAYLOAD_TYPE_UNSIGNED_INT64);
+SAME_NUMBER((int)CUDA_NVTX_INT64, (int)NVTX_PAYLOAD_TYPE_INT64);
+SAME_NUMBER((int)CUDA_NVTX_DOUBLE, (int)NVTX_PAYLOAD_TYPE_DOUBLE);
+SAME_NUMBER((int)CUDA_NVTX_UINT32, (int)NVTX_PAYLOAD_TYPE_UNSIGNED_INT32);
+SAME_NUMBER((int)CUDA_NVTX_INT32, (int)NVTX_PAYLOAD_TYPE_INT32);
+SAME_NUMBER((int)CUDA_NVTX_FLOAT, (int)NVTX_PAYLOAD_TYPE_FLOAT);
+SAME_WIDTH(nvtx_category_params, category, nvtxNameCategoryA_params, category);
+SAME_WIDTH(nvtx_category_params, text, nvtxNameCategoryA_params, name);
 
 /* PC sampling: no agent uses it before 12.6. */
 #if CUPTI_API_VERSION >= 24

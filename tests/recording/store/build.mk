@@ -18,6 +18,6 @@ $(FEEDER) $(FEEDER)-powercut:
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(LINK) -o $@ $^ $(if $(filter %-powercut,$@),$(POWERCUT_LINK)) \
-		$(shell $(PKG_CONFIG) --libs sqlite3 json-c libnghttp2 libprotobuf-c) -lelf -lz -lstdc++ -lpthread -lm
+		$(shell $(PKG_CONFIG) --libs sqlite3 json-c libnghttp2 libprotobuf-c) -lelf -lz -lzstd -lstdc++ -lpthread -lm
 
 $(POWERCUT_OBJS): | $(EMBEDDED)

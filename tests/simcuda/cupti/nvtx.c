@@ -307,6 +307,50 @@ static const struct nvtx_string *register_string_w(const struct nvtx_domain *dom
 	return handle;
 }
 
+static void name_category_a(uint32_t category, const char *name)
+{
+	const struct {
+		uint32_t category;
+		const char *name;
+	} parameters = {category, name};
+
+	tell(12, "nvtxNameCategoryA", &parameters, NULL);
+}
+
+static void name_category_w(uint32_t category, const wchar_t *name)
+{
+	const struct {
+		uint32_t category;
+		const wchar_t *name;
+	} parameters = {category, name};
+
+	tell(13, "nvtxNameCategoryW", &parameters, NULL);
+}
+
+static void domain_name_category_a(const struct nvtx_domain *domain, uint32_t category,
+				   const char *name)
+{
+	const struct {
+		const struct nvtx_domain *domain;
+		uint32_t category;
+		const char *name;
+	} parameters = {domain, category, name};
+
+	tell(37, "nvtxDomainNameCategoryA", &parameters, NULL);
+}
+
+static void domain_name_category_w(const struct nvtx_domain *domain, uint32_t category,
+				   const wchar_t *name)
+{
+	const struct {
+		const struct nvtx_domain *domain;
+		uint32_t category;
+		const wchar_t *name;
+	} parameters = {domain, category, name};
+
+	tell(38, "nvtxDomainNameCategoryW", &parameters, NULL);
+}
+
 static void fill(function **table, unsigned int size, unsigned int index, void *handler)
 {
 	if (index < size && table[index])
@@ -326,6 +370,8 @@ static void fill_core(function **table, unsigned int size)
 	fill(table, size, 9, range_push_a);
 	fill(table, size, 10, range_push_w);
 	fill(table, size, 11, range_pop);
+	fill(table, size, 12, name_category_a);
+	fill(table, size, 13, name_category_w);
 }
 
 static void fill_core2(function **table, unsigned int size)
@@ -335,6 +381,8 @@ static void fill_core2(function **table, unsigned int size)
 	fill(table, size, 3, domain_range_end);
 	fill(table, size, 4, domain_range_push_ex);
 	fill(table, size, 5, domain_range_pop);
+	fill(table, size, 8, domain_name_category_a);
+	fill(table, size, 9, domain_name_category_w);
 	fill(table, size, 10, register_string_a);
 	fill(table, size, 11, register_string_w);
 	fill(table, size, 12, domain_create_a);

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The answer of the process that reads a file is checked like the file: it holds entries of
+ * addresses that were wanted, or nothing is believed of it from there on.
+ */
+#include "cuda-trace/symbols/source_lines.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "cuda-trace/base/clock.h"
+#include "cuda-trace/foreign/foreign_job.h"
+#include "cuda-trace/symbols/debug_lines.h"
+#include "cuda-trace/symbols/symbol_files.h"
+
+#define MAX_MS	     5000	 /* for one file */
+#define MAX_TOTAL_NS 30000000000 /* for all files of a run */
+#define MAX_ANSWER   (16ul << 20)
+
+struct line {
+	uint64_t address;
+	uint32_t line;
+	const char *path; /* in the answer */
+};
+
+struct source_lines {
+	struct line *list;
+	size_t count;
+	struct foreign_answer answer;
+};
+
+static bool is_too_late(uint64_t spent)
+{
+	static bool complained;
+
+	if (spent < MAX_TOTAL_NS)
+		return false;
+	if (!complained)
+		fprintf(stderr, "cuda-trace: reading debug information took 30 s: functions of "
+				"further files have no lines\n");
+	complained = true;
+	return true;
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const struct line *x = a, *y = b;
+
+	return x->address < y->address ? -1 : x->address > y->address;
+}
+
+static void read_answer(struct source_lines *lines, size_t most)
+{
+	const uint8_t *at = lines->answer.bytes, *end = at + lines->answer.size;
+	struct debug_line sent;
+
+	while ((size_t)(end - at) >= sizeof(sent) && lines->count < most) {
+		memcpy(&sent, at, sizeof(sent));
+		at += sizeof(sent);
+		if (!sent.path_size || sent.path_size > (size_t)(end - at) ||
+		    at[sent.path_size - 1])
+			break;
+		lines->list[lines->count++] =
+			(struct line){sent.address, sent.line, (const char *)at};
+		at += sent.path_size;
+	}
+	qsort(lines->list, lines->count, sizeof(*lines->list), by_address);
+}
+
+static struct source_lines *read_file(int fd, const struct debug_lines_wish *wish)
+{
+	static uint64_t spent;
+	uint64_t before = monotonic__ns();
+	struct source_lines *lines;
+	struct foreign_file file;
+
+	if (is_too_late(spent) || foreign_file__of(&file, fd))
+		return NULL;
+	lines = calloc(1, sizeof(*lines));
+	if (!lines)
+		return NULL;
+	lines->list = calloc(wish->count, sizeof(*lines->list));
+	if (lines->list &&
+	    !foreign_job__run(debug_lines__send, &file, wish, MAX_MS, MAX_ANSWER, &lines->answer))
+		read_answer(lines, wish->count);
+	spent += monotonic__ns() - before;
+	if (lines->count)
+		return lines;
+	source_lines__free(lines);
+	return NULL;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+struct source_lines *source_lines__read(int fd, const struct elf_outline *outline,
+					uint64_t *addresses, size_t count)
+{
+	const struct debug_lines_wish wish = {addresses, count};
+	struct source_lines *lines;
+	int other;
+
+	if (!count)
+		return NULL;
+	qsort(addresses, count, sizeof(*addresses), by_value);
+	lines = read_file(fd, &wish);
+	other = lines ? -1 : symbol_files__open_debug(outline);
+	if (other >= 0) {
+		lines = read_file(other, &wish);
+		close(other);
+	}
+	return lines;
+}
+
+uint32_t source_lines__at(const struct source_lines *lines, uint64_t address, const char **path)
+{
+	struct line key = {.address = address}, *found = NULL;
+
+	if (lines)
+		found = bsearch(&key, lines->list, lines->count, sizeof(key), by_address);
+	*path = found ? found->path : NULL;
+	return found ? found->line : 0;
+}
+
+void source_lines__free(struct source_lines *lines)
+{
+	if (!lines)
+		return;
+	free(lines->list);
+	free(lines->answer.bytes);
+	free(lines);
+}
