@@ -12,6 +12,7 @@
 #include "cuda-trace/commands/report_advice.h"
 #include "cuda-trace/commands/report_merge.h"
 #include "cuda-trace/commands/report_summary.h"
+#include "cuda-trace/columns/columns.h"
 #include "cuda-trace/export/export.h"
 #include "cuda-trace/export/export_origins.h"
 #include "cuda-trace/cli/options.h"
@@ -31,6 +32,7 @@ struct report_options {
 	const char *sql, *import, *output;
 	const char *by;
 	const char *timeline, *perfetto, *folded, *pprof, *flamegraph, *html, *symbols, *device;
+	const char *parquet;
 	uint64_t limit, last;
 	const char *inputs[5]; /* files that are read; NULL-terminated */
 };
@@ -81,6 +83,10 @@ static const struct option_row rows[] = {
 	 AT(flamegraph)},
 	{OPTION_TEXT, 0, "folded", "FILE", "folded stacks", AT(folded)},
 	{OPTION_TEXT, 0, "pprof", "FILE", "a profile for pprof", AT(pprof)},
+	{OPTION_TEXT, 0, "parquet", "DIR",
+	 "a Parquet file for each table, and kernels, copies,\ncalls and ranges with names; DIR is "
+	 "new, empty, or\nan older export",
+	 AT(parquet)},
 	{OPTION_TEXT, 0, "symbols", "FOLDER",
 	 "look for missing function names in files below FOLDER", AT(symbols)},
 	{OPTION_HEADING, 0, NULL, NULL, "Queries and comparison", 0},
@@ -264,6 +270,10 @@ static int report_one(const char *path, const struct report_options *options, FI
 	    !report_advice__read(&advice, &file))
 		file.advice = advice.lines;
 	err = write_exports(&file, options, &exported);
+	if (!err && options->parquet) {
+		exported = true;
+		err = columns__export(&file, options->parquet);
+	}
 	if (!err && options->sql)
 		err = report_sql(&file, options, out);
 	else if (!err)
@@ -336,7 +346,8 @@ static int import(const struct report_options *options)
 /* It has its own tables, of all files. */
 static int check_merge(const struct report_options *options, int files)
 {
-	bool table = options->all || options->by || options->sql || options->compare;
+	bool table =
+		options->all || options->by || options->sql || options->compare || options->parquet;
 
 	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
 		table |= *(const bool *)((const char *)options + tables[i].offset);
@@ -365,6 +376,10 @@ static int check(const struct report_options *options, int argc, char **argv, in
 					       "--perfetto, which can show samples");
 	if (options->by && (options->compare || options->sql))
 		return options__misuse(&usage, "--by goes neither with --compare nor with --sql");
+	if (options->parquet && options->compare)
+		return options__misuse(&usage, "--parquet does not go with --compare");
+	if (options->parquet && !strcmp(options->parquet, "-"))
+		return options__misuse(&usage, "--parquet takes a folder");
 	if (options->runtime_names && !options->timeline)
 		return options__misuse(&usage, "--runtime-names goes with --timeline");
 	if (options->csv && options->json)
