@@ -277,7 +277,12 @@ bool energy_meter__next(struct energy_meter *meter, struct energy_step *step)
 	return there;
 }
 
-uint64_t energy_meter__failed(const struct energy_meter *meter)
+uint64_t energy_meter__failed(struct energy_meter *meter)
 {
-	return meter->failed;
+	uint64_t failed;
+
+	pthread_mutex_lock(&meter->lock);
+	failed = meter->failed;
+	pthread_mutex_unlock(&meter->lock);
+	return failed;
 }

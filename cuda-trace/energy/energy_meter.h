@@ -29,7 +29,7 @@ bool energy_meter__next(struct energy_meter *meter, struct energy_step *step);
 /* Reads once more, when the counters have caught up with what ran before, and then no more. */
 void energy_meter__stop(struct energy_meter *meter);
 /* Readings that failed or went backwards, and steps for which there was no space: their energy is
- * in no step. Valid after the stop. */
-uint64_t energy_meter__failed(const struct energy_meter *meter);
+ * in no step. */
+uint64_t energy_meter__failed(struct energy_meter *meter);
 
 #endif

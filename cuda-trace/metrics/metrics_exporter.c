@@ -113,6 +113,14 @@ static void on_share(void *context, void *whose, double ns)
 	((struct series *)whose)->share_ns += ns;
 }
 
+static void on_energy(void *context, void *whose, double joules)
+{
+	struct series *series = whose;
+
+	series->joules += joules;
+	series->kernel_joules += joules;
+}
+
 static void on_share_end(void *context, void *whose)
 {
 	series__release(whose);
@@ -191,6 +199,7 @@ static void on_device(void *context, struct live_process *process,
 	const char *name = live__known_name(process, reported->name);
 	char pci[sizeof(reported->pci) + 1] = {};
 
+	live_energy__gpu(exporter->view.energy, (uint32_t)device.gpu, reported);
 	live_gpus__uuid(device.uuid, reported);
 	memcpy(pci, reported->pci, sizeof(reported->pci));
 	text__show(device.pci, sizeof(device.pci), pci, 16);
@@ -227,6 +236,7 @@ struct exporter *exporter__open(const struct exporter_options *options)
 		.device = on_device,
 		.share_start = on_share_start,
 		.share = on_share,
+		.energy = on_energy,
 		.share_end = on_share_end,
 		.process_end = on_end,
 	};
@@ -245,6 +255,7 @@ struct exporter *exporter__open(const struct exporter_options *options)
 	exporter->view.sample_every_ms = options->live.session.sample_every_ms;
 	exporter->view.devices = &exporter->devices;
 	exporter->view.counters = options->counters;
+	exporter->view.energy = options->live.energy;
 	exporter->view.series = series_table__new(options->label_sets, on_dropped, exporter);
 	if (options->by_kernel)
 		exporter->view.kernels = kernels__new(options->by_kernel);
@@ -286,6 +297,8 @@ static void collect(struct exporter *exporter)
 	}
 	exporter->view.sample_on_ms = live__window(exporter->live);
 	exporter->view.limited = live__overhead(exporter->live, &exporter->view.overhead);
+	if (exporter->view.kernels)
+		kernels__divide(exporter->view.kernels, exporter->view.series);
 	if (exporter->view.kernels)
 		kernels__rank(exporter->view.kernels);
 	series_table__expire(exporter->view.series, exporter->options.forget_seconds);

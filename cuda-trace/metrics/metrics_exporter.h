@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "cuda-trace/live/live.h"
+#include "cuda-trace/live/live_energy.h"
 #include "cuda-trace/metrics/metrics_kernels.h"
 #include "cuda-trace/metrics/metrics_series.h"
 #include "cuda-trace/metrics/metrics_text.h"
@@ -34,6 +35,8 @@ struct exporter_view {
 	struct device_metrics *counters; /* NULL unless --counters */
 	struct idle *idle;		 /* NULL unless --idle */
 	struct nccl_comms *comms;	 /* NULL unless --collectives */
+	struct live_energy *energy;	 /* NULL unless --energy; the caller's */
+	struct live_energy_state energy_state;
 	struct live_state state;
 	unsigned int label_sets;
 	uint32_t sample_on_ms, sample_every_ms; /* 0 = GPU records come all the time */

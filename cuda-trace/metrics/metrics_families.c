@@ -445,22 +445,21 @@ static const struct metric kernel_seconds = {
 static const struct metric kernel_executions = {METRIC_COUNTER, "cuda_kernel_name_executions", "",
 						"Executions on the GPU by kernel."};
 
-static void put_kernel_seconds(void *context, const char *labels, uint64_t count, uint64_t ns,
-			       double created)
+static void put_kernel_seconds(void *context, const char *labels, const struct kernel_sums *sums)
 {
 	const struct pass *pass = context;
 	char marked[LABELS_MAX];
 
-	exposition__value(pass->exposition, mark(pass, labels, marked), ns / 1e9, created);
+	exposition__value(pass->exposition, mark(pass, labels, marked), sums->ns / 1e9,
+			  sums->created);
 }
 
-static void put_kernel_executions(void *context, const char *labels, uint64_t count, uint64_t ns,
-				  double created)
+static void put_kernel_executions(void *context, const char *labels, const struct kernel_sums *sums)
 {
 	const struct pass *pass = context;
 	char marked[LABELS_MAX];
 
-	exposition__count(pass->exposition, mark(pass, labels, marked), count, created);
+	exposition__count(pass->exposition, mark(pass, labels, marked), sums->count, sums->created);
 }
 
 /* offset: 0 = how often, else the time. */
