@@ -16,6 +16,7 @@
 #include "cuda-trace/base/text.h"
 #include "cuda-trace/live/live_gpus.h"
 #include "cuda-trace/metrics/metrics_collectives.h"
+#include "cuda-trace/metrics/metrics_protobuf.h"
 
 #define COLLECT_SECONDS 5
 
@@ -327,11 +328,14 @@ void exporter__wait(const struct exporter *exporter, int timeout_ms)
 	poll(&starts, 1, timeout_ms);
 }
 
-int exporter__scrape(struct exporter *exporter, enum exporter_form form, char **text, size_t *size)
+int exporter__scrape(struct exporter *exporter, enum exposition_form form, bool embedded,
+		     char **text, size_t *size)
 {
+	struct protobuf protobuf = {};
 	struct exposition exposition = {
-		.openmetrics = form == EXPORTER_OPENMETRICS,
+		.openmetrics = form == EXPOSITION_OPENMETRICS,
 		.created = exporter->options.created,
+		.protobuf = form == EXPOSITION_PROTOBUF ? &protobuf : NULL,
 	};
 
 	exposition.file = open_memstream(text, size);
@@ -342,13 +346,14 @@ int exporter__scrape(struct exporter *exporter, enum exporter_form form, char **
 	live__poll(exporter->live, 0);
 	collect(exporter);
 	exporter->view.scrapes++;
-	exporter->view.embedded = form == EXPORTER_TEXTFILE;
+	exporter->view.embedded = embedded;
 	live__state(exporter->live, &exporter->view.state);
 	live__each_process(exporter->live, name_ranks, exporter);
 	families__write(&exposition, &exporter->view);
 	pthread_mutex_unlock(&exporter->lock);
 	exposition__end(&exposition);
-	return fclose(exposition.file) ? -ENOMEM : 0;
+	free(protobuf.data);
+	return fclose(exposition.file) || protobuf.failed ? -ENOMEM : 0;
 }
 
 void exporter__close(struct exporter *exporter)

@@ -83,12 +83,14 @@ struct bounds {
 	int last;
 	int step;
 	double unit;
+	int power; /* of two, that is the unit, about: what native histograms need */
 };
 
-static const struct bounds ns_bounds = {10, 36, 2, 1e9}; /* 1.024 us ... 68.7 s */
-static const struct bounds block_bounds = {5, 10, 1, 1};
-static const struct bounds grid_bounds = {0, 24, 4, 1};
-static const struct bounds threads_bounds = {5, 29, 3, 1};
+/* 1.024 us ... 68.7 s. A second is 2^29.9 ns. */
+static const struct bounds ns_bounds = {10, 36, 2, 1e9, 30};
+static const struct bounds block_bounds = {5, 10, 1, 1, 0};
+static const struct bounds grid_bounds = {0, 24, 4, 1, 0};
+static const struct bounds threads_bounds = {5, 29, 3, 1, 0};
 
 static void put_histogram(struct exposition *exposition, const char *labels, double created,
 			  const struct histogram *histogram, const struct bounds *bounds)
@@ -112,6 +114,9 @@ static void put_histogram(struct exposition *exposition, const char *labels, dou
 				      .count_of_bounds = count,
 				      .count = histogram->count,
 				      .sum = histogram->sum / bounds->unit,
+				      .powers = histogram->buckets,
+				      .power_count = AGGREGATE_BUCKETS,
+				      .first_power = -bounds->power,
 			      },
 			      created);
 }
