@@ -19,6 +19,8 @@ struct energy_step {
 	double joules;	   /* between the two */
 };
 
+/* "GPU-" and 32 digits with hyphens between them; false: it is something else. */
+bool energy_meter__parse_uuid(const char *text, uint8_t uuid[16]);
 /* NULL: *why is a sentence without a period. */
 struct energy_meter *energy_meter__open(const char **why);
 void energy_meter__close(struct energy_meter *meter);
