@@ -44,6 +44,21 @@ static int decode(const char *in, uint32_t *code)
 	return length;
 }
 
+bool text__is_utf8(const char *in, size_t size)
+{
+	const char *end = in + size;
+
+	while (in < end) {
+		uint32_t code;
+		int length = decode(in, &code);
+
+		if (!length || length > end - in)
+			return false;
+		in += length;
+	}
+	return true;
+}
+
 /* C0, DEL, C1, line separators, and the marks that reorder or hide what follows them. */
 static bool is_control(uint32_t code)
 {

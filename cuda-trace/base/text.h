@@ -5,6 +5,7 @@
 #ifndef CUDA_TRACE_BASE_TEXT_H
 #define CUDA_TRACE_BASE_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -15,6 +16,9 @@
  * Returns out. A size of 4 * columns + 4 holds everything.
  */
 const char *text__show(char *out, size_t size, const char *in, size_t columns);
+
+/* Valid UTF-8? A NUL follows the text. */
+bool text__is_utf8(const char *in, size_t size);
 
 /* A JSON string with its quotes, complete and valid whatever `in` holds. */
 void text__write_json(FILE *file, const char *in);

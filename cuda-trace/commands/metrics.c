@@ -12,6 +12,7 @@
 #include "cuda-trace/commands/commands.h"
 #include "cuda-trace/cli/event_groups.h"
 #include "cuda-trace/metrics/metrics_device.h"
+#include "cuda-trace/live/live_energy.h"
 #include "cuda-trace/metrics/metrics_exporter.h"
 #include "cuda-trace/metrics/metrics_http.h"
 #include "cuda-trace/metrics/metrics_listen.h"
@@ -47,7 +48,7 @@ struct metrics_options {
 	const char *sample, *max_overhead;
 	const char *counters;
 	uint64_t duration;
-	bool idle, collectives;
+	bool idle, collectives, energy;
 	uint32_t pid;
 	bool attach, no_attach;
 	bool verbose;
@@ -96,6 +97,10 @@ static const struct option_row rows[] = {
 	{OPTION_FLAG, 0, "collectives", NULL,
 	 "NCCL's collectives by communicator and rank: which\nrank is late, also across hosts",
 	 AT(collectives)},
+	{OPTION_FLAG, 0, "energy", NULL,
+	 "joules by label set, and by kernel with --by-kernel,\nfrom the GPUs' energy meters "
+	 "(NVML)",
+	 AT(energy)},
 	{OPTION_FLAG, 0, "by-pid", NULL, "one label set per process, with its pid", AT(by_pid)},
 	{OPTION_COUNT, 0, "by-kernel", "N",
 	 "GPU time by kernel: the N that take most time, the\nrest as \"other\"", AT(by_kernel)},
@@ -147,6 +152,7 @@ struct outlets {
 	const struct metrics_options *options;
 	struct exporter *exporter;
 	struct device_metrics *counters;
+	struct live_energy *energy;
 	struct web_config *config;
 	struct http *http;
 };
@@ -248,6 +254,17 @@ static int open_counters(struct outlets *outlets)
 	return outlets->counters ? 0 : EXIT_TROUBLE;
 }
 
+/* Without meters all else is exported nevertheless. */
+static struct live_energy *open_energy(void)
+{
+	const char *why;
+	struct live_energy *energy = live_energy__open(&why);
+
+	if (!energy)
+		fprintf(stderr, "cuda-trace metrics: no energy: %s\n", why);
+	return energy;
+}
+
 int cmd_metrics(int argc, char **argv)
 {
 	struct metrics_options options = {
@@ -277,6 +294,11 @@ int cmd_metrics(int argc, char **argv)
 	if (options.collectives && sample.on_ms)
 		return options__misuse(&usage, "--collectives needs all kernels: not with --sample "
 					       "or --max-overhead");
+	if (options.energy && sample.on_ms)
+		return options__misuse(&usage, "--energy needs all kernels: not with --sample or "
+					       "--max-overhead");
+	if (options.energy && !(exporter.live.session.groups & 1u << CUDA_GROUP_KERNEL))
+		return options__misuse(&usage, "--energy needs kernels");
 	if (options.pid && kill(options.pid, 0) && errno == ESRCH) {
 		fprintf(stderr, "cuda-trace metrics: there is no process %u\n", options.pid);
 		return EXIT_TROUBLE;
@@ -307,6 +329,8 @@ int cmd_metrics(int argc, char **argv)
 	if (status)
 		return status;
 	exporter.counters = outlets.counters;
+	if (options.energy)
+		outlets.energy = exporter.live.energy = open_energy();
 	outlets.exporter = exporter__open(&exporter);
 	err = outlets.exporter ? open_http(&outlets) : -EIO;
 	if (!err) {
@@ -318,5 +342,6 @@ int cmd_metrics(int argc, char **argv)
 	web_config__close(outlets.config);
 	exporter__close(outlets.exporter);
 	device_metrics__close(outlets.counters);
+	live_energy__close(outlets.energy);
 	return err ? EXIT_TROUBLE : EXIT_OK;
 }

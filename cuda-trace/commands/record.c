@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include "cuda-trace/commands/commands.h"
 #include "cuda-trace/commands/record_names.h"
+#include "cuda-trace/commands/record_energy.h"
 #include "cuda-trace/commands/record_threads.h"
 #include "cuda-trace/commands/stack_options.h"
 #include "cuda-trace/cli/event_groups.h"
@@ -38,7 +39,7 @@ struct record_options {
 	uint64_t last;
 	const char *events, *stacks, *call_graph;
 	double stack_percent; /* of a thread's time, for stacks; 0 = as many as -g says */
-	bool compress, force, quiet, idle;
+	bool compress, force, quiet, idle, energy;
 };
 
 #define AT(field) offsetof(struct record_options, field)
@@ -57,6 +58,7 @@ static const struct option_row rows[] = {
 	 AT(stacks)},
 	STACK_OPTION_ROWS(AT(call_graph)),
 	{OPTION_FLAG, 0, "idle", NULL, "what threads wait for, and where they run", AT(idle)},
+	{OPTION_FLAG, 0, "energy", NULL, "what the GPUs' energy meters count (NVML)", AT(energy)},
 	{OPTION_TEXT, 0, "max-overhead", "PERCENT",
 	 "with -g: as many stacks as take at most PERCENT of a\nthread's time; otherwise like "
 	 "--sample, with windows\nthat make launches slower by at most PERCENT",
@@ -101,6 +103,7 @@ struct record {
 	struct store *store;
 	struct overhead *overhead;	/* NULL = --max-overhead is not for windows */
 	struct record_threads *threads; /* NULL = not wanted */
+	struct energy_meter *meter;	/* likewise */
 	char *command, *windows;
 	uint32_t groups;	 /* what is to be kept */
 	struct stack_pace *pace; /* NULL = the period stays */
@@ -203,6 +206,8 @@ static void on_attached(void *context, struct session *session)
 							    : "recording; Ctrl-C ends it");
 	if (record->options.idle)
 		record->threads = record_threads__new(session, record->store);
+	if (record->options.energy)
+		record->meter = record_energy__open();
 	if (record->pace)
 		record->trap_ns = probe_selfcheck__measure();
 	if (record->period)
@@ -281,6 +286,7 @@ static bool on_tick(void *context, struct session *session)
 	if (record->pace && !record->stopped)
 		adapt_period(record, session);
 	record_threads__read(record->stopped ? NULL : record->threads);
+	record_energy__read(record->stopped ? NULL : record->meter, record->store);
 	session__lost(session, &lost);
 	err = store__tick(record->store, &lost);
 	if (snapshot_wanted && !err)
@@ -333,6 +339,7 @@ static void on_finish(void *context, struct session *session)
 	if (!record->stopped)
 		on_tick(context, session);
 	record_threads__finish(record->threads);
+	record_energy__finish(record->stopped ? NULL : record->meter, record->store);
 	session__lost(session, &lost);
 	if (store__finish(record->store, &lost)) {
 		record->failed = true;
@@ -415,6 +422,10 @@ static int check(struct record_options *options, uint32_t *groups)
 	if (options->stacks && !options->shared.ring_mib && !options->stack_percent &&
 	    stack_rate__parse(options->stacks) == 1)
 		options->shared.ring_mib = RING_MIB_WITH_STACKS;
+	if (options->energy && !(*groups >> CUDA_GROUP_KERNEL & 1))
+		return options__misuse(&usage, "--energy needs kernels among the events (-e)");
+	if (options->energy && options->shared.sample)
+		return options__misuse(&usage, "--energy needs all kernels: not with --sample");
 	if (options->idle)
 		*groups |= RECORD_THREADS_GROUPS;
 	/* A stack belongs to a launch. */
@@ -494,6 +505,7 @@ int cmd_record(int argc, char **argv)
 	status = watch__run(&watch);
 	overhead_limit__free(record.overhead);
 	record_threads__free(record.threads);
+	energy_meter__close(record.meter);
 	/* PROGRAM could not be run: the next try finds no spool in its way. */
 	(record.finished ? store__close : store__discard)(record.store);
 	free(record.command);

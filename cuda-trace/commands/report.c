@@ -12,6 +12,7 @@
 #include "cuda-trace/commands/report_advice.h"
 #include "cuda-trace/commands/report_merge.h"
 #include "cuda-trace/commands/report_summary.h"
+#include "cuda-trace/columns/columns.h"
 #include "cuda-trace/export/export.h"
 #include "cuda-trace/export/export_origins.h"
 #include "cuda-trace/cli/options.h"
@@ -26,11 +27,13 @@
 
 struct report_options {
 	bool kernels, api, memory, copies, memsets, sync, graphs, nvtx, idle, errors, losses;
+	bool energy;
 	bool processes, stalls, launches, copy_calls, all;
 	bool csv, json, compare, runtime_names, merge;
 	const char *sql, *import, *output;
 	const char *by;
 	const char *timeline, *perfetto, *folded, *pprof, *flamegraph, *html, *symbols, *device;
+	const char *parquet;
 	uint64_t limit, last;
 	const char *inputs[5]; /* files that are read; NULL-terminated */
 };
@@ -53,6 +56,8 @@ static const struct option_row rows[] = {
 	{OPTION_FLAG, 0, "nvtx", NULL, "NVTX ranges", AT(nvtx)},
 	{OPTION_FLAG, 0, "idle", NULL,
 	 "how busy each GPU was; after record --idle, also why\nit was idle", AT(idle)},
+	{OPTION_FLAG, 0, "energy", NULL, "joules by kernel and process (record --energy)",
+	 AT(energy)},
 	{OPTION_FLAG, 0, "errors", NULL, "calls that failed", AT(errors)},
 	{OPTION_FLAG, 0, "losses", NULL, "lost records, and why", AT(losses)},
 	{OPTION_FLAG, 0, "processes", NULL, "the processes", AT(processes)},
@@ -81,6 +86,10 @@ static const struct option_row rows[] = {
 	 AT(flamegraph)},
 	{OPTION_TEXT, 0, "folded", "FILE", "folded stacks", AT(folded)},
 	{OPTION_TEXT, 0, "pprof", "FILE", "a profile for pprof", AT(pprof)},
+	{OPTION_TEXT, 0, "parquet", "DIR",
+	 "a Parquet file for each table, and kernels, copies,\ncalls and ranges with names; DIR is "
+	 "new, empty, or\nan older export",
+	 AT(parquet)},
 	{OPTION_TEXT, 0, "symbols", "FOLDER",
 	 "look for missing function names in files below FOLDER", AT(symbols)},
 	{OPTION_HEADING, 0, NULL, NULL, "Queries and comparison", 0},
@@ -232,6 +241,16 @@ static int report_by(const struct report_file *file, const struct report_options
 	return export_by(file, out, format_of(options), options->limit);
 }
 
+static int report_energy(const struct report_file *file, const struct report_options *options,
+			 FILE *out, bool *any)
+{
+	if (*any && format_of(options) != REPORT_JSON)
+		putc('\n', out);
+	*any = true;
+	return report_summary__energy(file, format_of(options),
+				      options->limit ? options->limit : DEFAULT_KERNELS, out);
+}
+
 /* What there is to say of samples, and of what is missing. */
 static int report_samples(const struct report_file *file, const struct report_options *options,
 			  FILE *out)
@@ -264,10 +283,16 @@ static int report_one(const char *path, const struct report_options *options, FI
 	    !report_advice__read(&advice, &file))
 		file.advice = advice.lines;
 	err = write_exports(&file, options, &exported);
+	if (!err && options->parquet) {
+		exported = true;
+		err = columns__export(&file, options->parquet);
+	}
 	if (!err && options->sql)
 		err = report_sql(&file, options, out);
 	else if (!err)
 		err = report_tables(&file, options, out, &any);
+	if (!err && options->energy)
+		err = report_energy(&file, options, out, &any);
 	if (!err && !options->sql)
 		err = report_by(&file, options, out, &any);
 	any |= exported;
@@ -336,7 +361,8 @@ static int import(const struct report_options *options)
 /* It has its own tables, of all files. */
 static int check_merge(const struct report_options *options, int files)
 {
-	bool table = options->all || options->by || options->sql || options->compare;
+	bool table = options->all || options->energy || options->by || options->sql ||
+		     options->compare || options->parquet;
 
 	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
 		table |= *(const bool *)((const char *)options + tables[i].offset);
@@ -365,8 +391,15 @@ static int check(const struct report_options *options, int argc, char **argv, in
 					       "--perfetto, which can show samples");
 	if (options->by && (options->compare || options->sql))
 		return options__misuse(&usage, "--by goes neither with --compare nor with --sql");
+	if (options->parquet && options->compare)
+		return options__misuse(&usage, "--parquet does not go with --compare");
+	if (options->parquet && !strcmp(options->parquet, "-"))
+		return options__misuse(&usage, "--parquet takes a folder");
 	if (options->runtime_names && !options->timeline)
 		return options__misuse(&usage, "--runtime-names goes with --timeline");
+	if (options->energy && (options->csv || options->compare || options->sql))
+		return options__misuse(&usage, "--energy goes neither with --csv nor with "
+					       "--compare or --sql");
 	if (options->csv && options->json)
 		return options__misuse(&usage, "either --csv or --json");
 	if (options->compare && files < 2)

@@ -6,6 +6,7 @@
 #include <string.h>
 #include "cuda-trace/base/pattern.h"
 #include "cuda-trace/cli/sheet.h"
+#include "cuda-trace/commands/report_energy.h"
 #include "cuda-trace/commands/report_idle.h"
 #include "cuda-trace/report/report_records.h"
 #include "cuda-trace/stat/stat_report.h"
@@ -13,7 +14,8 @@
 
 struct summary {
 	struct stat_table table;
-	struct report_idle *idle; /* NULL = there are no thread states */
+	struct report_idle *idle;     /* NULL = there are no thread states */
+	struct report_energy *energy; /* NULL = no meters were read */
 };
 
 static void on_process_start(void *context, struct process *process)
@@ -25,6 +27,7 @@ static void on_record(void *context, struct process *process, const struct cuda_
 {
 	struct summary *summary = context;
 
+	report_energy__record(summary->energy, record);
 	stat_table__record(&summary->table, process, record);
 	report_idle__record(summary->idle, process, record);
 }
@@ -84,19 +87,23 @@ static char *recorded_windows(const struct report_file *file)
 	return windows;
 }
 
+/* What is written of the summary. */
+enum section { ALL, IDLE, ENERGY };
+
 /* As a row of a table, where the others have one. */
-static void write_idle(FILE *out, const struct stat_report *report, enum report_format format)
+static void write_section(FILE *out, const struct stat_report *report, enum report_format format,
+			  enum section section)
 {
 	struct sheet sheet = {.file = out, .json = format == REPORT_JSON, .plain = true};
 
 	sheet__open(&sheet, NULL, '{');
-	sheet__put(&sheet, "table", cell_text("idle_causes"));
-	stat_sections__idle(&sheet, report);
+	sheet__put(&sheet, "table", cell_text(section == IDLE ? "idle_causes" : "energy"));
+	(section == IDLE ? stat_sections__idle : stat_sections__energy)(&sheet, report);
 	sheet__close(&sheet);
 }
 
 static int write_summary(const struct report_file *file, enum report_format format, uint64_t most,
-			 FILE *out, bool only_idle)
+			 FILE *out, enum section section)
 {
 	struct summary summary = {};
 	struct pattern *pattern = pattern__new(NULL);
@@ -126,23 +133,32 @@ static int write_summary(const struct report_file *file, enum report_format form
 	summary.table.ranges_reported = report_file__any(file, "NVTX_EVENTS") > 0;
 	summary.table.past = true;
 	err = report_idle__open(&summary.idle, file);
+	if (!err)
+		err = report_energy__open(&summary.energy, file);
 	if (err)
 		goto free_table;
+	if (summary.energy)
+		stat_table__measure(&summary.table, report_energy__sums(summary.energy));
 	report.idle_wanted = summary.idle != NULL;
 	report_records__lost(file, &lost);
 	err = report_records__run(file, &sink);
 	if (!err)
 		report.idle = report_idle__finish(summary.idle);
-	if (!err && only_idle) {
-		write_idle(out, &report, format);
+	if (!err)
+		report.energy = report_energy__finish(summary.energy);
+	report.failed_readings = report_energy__failed(summary.energy);
+	if (!err && section != ALL) {
+		write_section(out, &report, format, section);
 	} else if (!err) {
 		stat_table__sort(&summary.table);
 		(format == REPORT_JSON ? stat_report__json : stat_report__text)(out, &report);
 		err = report_store_losses(file, format, out);
 	}
+free_table:
 	if (report_idle__close(summary.idle) && !err)
 		err = -EIO;
-free_table:
+	if (report_energy__close(summary.energy) && !err)
+		err = -EIO;
 	stat_table__free(&summary.table);
 	free(windows);
 cleanup:
@@ -155,11 +171,22 @@ int report_summary__idle(const struct report_file *file, enum report_format form
 	/* Sums by cause are no rows of one table. */
 	if (format == REPORT_CSV || !report_idle__any(file))
 		return 0;
-	return write_summary(file, format, 0, out, true);
+	return write_summary(file, format, 0, out, IDLE);
+}
+
+int report_summary__energy(const struct report_file *file, enum report_format format, uint64_t most,
+			   FILE *out)
+{
+	if (!report_energy__any(file)) {
+		fprintf(stderr, "cuda-trace report: no energy: the recording was not made with "
+				"record --energy, or there was no meter\n");
+		return 0;
+	}
+	return write_summary(file, format, most, out, ENERGY);
 }
 
 int report_summary__write(const struct report_file *file, enum report_format format, uint64_t most,
 			  FILE *out)
 {
-	return write_summary(file, format, most, out, false);
+	return write_summary(file, format, most, out, ALL);
 }

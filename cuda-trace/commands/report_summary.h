@@ -14,4 +14,8 @@ int report_summary__write(const struct report_file *file, enum report_format for
 /* Only why GPUs were idle, where the recording says what threads did; nothing as CSV. */
 int report_summary__idle(const struct report_file *file, enum report_format format, FILE *out);
 
+/* Whose the energy was, as stat --energy prints it. */
+int report_summary__energy(const struct report_file *file, enum report_format format, uint64_t most,
+			   FILE *out);
+
 #endif

@@ -81,8 +81,7 @@ static int hex(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* "GPU-" and 32 digits with hyphens between them. */
-static bool parse_uuid(const char *text, uint8_t uuid[16])
+bool energy_meter__parse_uuid(const char *text, uint8_t uuid[16])
 {
 	int digits = 0;
 
@@ -114,7 +113,8 @@ static void list_gpus(struct energy_meter *meter)
 
 		if (nvml->handle(i, &gpu->device) ||
 		    nvml->uuid(gpu->device, text, sizeof(text) - 1) ||
-		    nvml->energy(gpu->device, &millijoules) || !parse_uuid(text, gpu->uuid))
+		    nvml->energy(gpu->device, &millijoules) ||
+		    !energy_meter__parse_uuid(text, gpu->uuid))
 			continue;
 		meter->count++;
 	}
@@ -277,7 +277,12 @@ bool energy_meter__next(struct energy_meter *meter, struct energy_step *step)
 	return there;
 }
 
-uint64_t energy_meter__failed(const struct energy_meter *meter)
+uint64_t energy_meter__failed(struct energy_meter *meter)
 {
-	return meter->failed;
+	uint64_t failed;
+
+	pthread_mutex_lock(&meter->lock);
+	failed = meter->failed;
+	pthread_mutex_unlock(&meter->lock);
+	return failed;
 }

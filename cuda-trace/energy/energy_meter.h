@@ -19,6 +19,8 @@ struct energy_step {
 	double joules;	   /* between the two */
 };
 
+/* "GPU-" and 32 digits with hyphens between them; false: it is something else. */
+bool energy_meter__parse_uuid(const char *text, uint8_t uuid[16]);
 /* NULL: *why is a sentence without a period. */
 struct energy_meter *energy_meter__open(const char **why);
 void energy_meter__close(struct energy_meter *meter);
@@ -29,7 +31,7 @@ bool energy_meter__next(struct energy_meter *meter, struct energy_step *step);
 /* Reads once more, when the counters have caught up with what ran before, and then no more. */
 void energy_meter__stop(struct energy_meter *meter);
 /* Readings that failed or went backwards, and steps for which there was no space: their energy is
- * in no step. Valid after the stop. */
-uint64_t energy_meter__failed(const struct energy_meter *meter);
+ * in no step. */
+uint64_t energy_meter__failed(struct energy_meter *meter);
 
 #endif

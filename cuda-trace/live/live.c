@@ -279,7 +279,7 @@ static int open_aggregate(struct live *live, const struct live_options *options)
 		return -EINVAL;
 	session__set_driver(live->session, aggregate__release_driver(live->aggregate));
 	if (options->shares)
-		live->shares = live_shares__new(live->aggregate, &live->sink);
+		live->shares = live_shares__new(live->aggregate, &live->sink, options->energy);
 	return options->shares && !live->shares ? -ENOMEM : 0;
 }
 

@@ -21,6 +21,7 @@
 
 struct idle;
 struct live;
+struct live_energy;
 struct nccl_comms;
 
 #define LIVE_NO_DEVICE 0xffffffffu /* the context is known, its device is not */
@@ -59,6 +60,8 @@ struct live_sink {
 	 */
 	void *(*share_start)(void *context, struct live_process *process, uint32_t device);
 	void (*share)(void *context, void *whose, double ns);
+	/* Likewise joules, with live_options.energy. */
+	void (*energy)(void *context, void *whose, double joules);
 	void (*share_end)(void *context, void *whose);
 	/* After all of its sums were delivered. */
 	void (*process_end)(void *context, struct live_process *process);
@@ -67,13 +70,14 @@ struct live_sink {
 struct live_options {
 	struct session_options session; /* .groups: what is summed */
 	bool by_name;
-	struct sample sample;	   /* the argument of live__sample() */
-	const char *command;	   /* in messages */
-	bool idle;		   /* live__idle() */
-	bool collectives;	   /* live__collectives() */
-	uint32_t collective_ranks; /* at most so many of all communicators */
-	bool shares;		   /* of GPUs: not with a sample */
-	bool by_device;		   /* sums wait for their device: see live_pending.h */
+	struct sample sample;	    /* the argument of live__sample() */
+	const char *command;	    /* in messages */
+	bool idle;		    /* live__idle() */
+	bool collectives;	    /* live__collectives() */
+	uint32_t collective_ranks;  /* at most so many of all communicators */
+	bool shares;		    /* of GPUs: not with a sample */
+	struct live_energy *energy; /* the caller's, with shares; NULL = it is not divided */
+	bool by_device;		    /* sums wait for their device: see live_pending.h */
 };
 
 /* Puts --sample and --max-overhead into options whose groups are chosen already. */

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cuda-trace/base/clock.h"
+#include "cuda-trace/live/live_ranges.h"
 
 #define EVERY_NS 250000000ull
 #define LAG_NS	 2500000000ull /* until the records of all processes are there */
@@ -26,6 +27,7 @@ struct line {
 struct live_shares {
 	struct aggregate_shares memory;
 	struct live_sink sink;
+	struct live_ranges *ranges;	 /* NULL = energy is not wanted */
 	uint64_t next_tick, read, taken; /* ns; words */
 	struct line lines[AGGREGATE_SHARES];
 	double attributed[AGGREGATE_DEVICES]; /* points */
@@ -38,7 +40,7 @@ static uint64_t word_at(uint64_t ns)
 }
 
 struct live_shares *live_shares__new(const struct aggregate *aggregate,
-				     const struct live_sink *sink)
+				     const struct live_sink *sink, struct live_energy *energy)
 {
 	struct live_shares *shares = calloc(1, sizeof(*shares));
 
@@ -46,6 +48,11 @@ struct live_shares *live_shares__new(const struct aggregate *aggregate,
 		return NULL;
 	shares->memory = aggregate__shares(aggregate);
 	shares->sink = *sink;
+	shares->ranges = live_ranges__new(energy, shares->memory.owners);
+	if (energy && !shares->ranges) {
+		free(shares);
+		return NULL;
+	}
 	shares->read = shares->taken = word_at(monotonic__ns() - LAG_NS);
 	return shares;
 }
@@ -82,6 +89,12 @@ static void find_sharers(const struct live_shares *shares, uint32_t gpu, struct 
 	}
 }
 
+static void add_points(struct live_shares *shares, uint32_t line, double points)
+{
+	shares->lines[line].points += points;
+	live_ranges__line(shares->ranges, line, points);
+}
+
 /* Each point in equal parts. */
 static void divide(struct live_shares *shares, const struct sharers *sharers, uint32_t points)
 {
@@ -92,7 +105,7 @@ static void divide(struct live_shares *shares, const struct sharers *sharers, ui
 			count += !!(sharers->points[i] & bit);
 		for (uint32_t i = 0; count && i < sharers->count; i++)
 			if (sharers->points[i] & bit)
-				shares->lines[sharers->lines[i]].points += 1.0 / count;
+				add_points(shares, sharers->lines[i], 1.0 / count);
 	}
 }
 
@@ -112,7 +125,7 @@ static void read_word(struct live_shares *shares, struct sharers *sharers, uint3
 		uint32_t alone = sharers->points[i] & ~several;
 
 		if (alone)
-			shares->lines[sharers->lines[i]].points += __builtin_popcount(alone);
+			add_points(shares, sharers->lines[i], __builtin_popcount(alone));
 	}
 	divide(shares, sharers, several);
 }
@@ -122,6 +135,7 @@ static void read_gpu(struct live_shares *shares, uint32_t gpu, uint64_t from, ui
 	const uint64_t *busy_words =
 		shares->memory.busy_words + (size_t)AGGREGATE_BUSY_LINE(gpu) * AGGREGATE_WORDS;
 	struct sharers sharers;
+	uint64_t points = 0;
 
 	find_sharers(shares, gpu, &sharers);
 	for (uint64_t word = from; word < to; word++) {
@@ -129,14 +143,19 @@ static void read_gpu(struct live_shares *shares, uint32_t gpu, uint64_t from, ui
 
 		if (busy)
 			read_word(shares, &sharers, busy, word);
+		points += (uint64_t)__builtin_popcount(busy);
 	}
+	live_ranges__busy(shares->ranges, gpu, points);
 }
 
 static void read_credit(struct live_shares *shares, uint32_t line)
 {
 	uint64_t now = __atomic_load_n(&shares->memory.points[line], __ATOMIC_RELAXED);
 
-	shares->lines[line].points += (double)(now - shares->lines[line].credited);
+	double late = (double)(now - shares->lines[line].credited);
+
+	shares->lines[line].points += late;
+	live_ranges__late(shares->ranges, line, late);
 	shares->lines[line].credited = now;
 }
 
@@ -160,6 +179,7 @@ static void free_line(struct live_shares *shares, uint32_t number)
 
 	if (line->whose)
 		shares->sink.share_end(shares->sink.context, line->whose);
+	live_ranges__forget(shares->ranges, number);
 	*line = (struct line){.credited = line->credited};
 	memset((void *)line_words(shares, number), 0, AGGREGATE_WORDS * sizeof(uint64_t));
 	__atomic_store_n(&shares->memory.owners[number], 0, __ATOMIC_RELEASE);
@@ -170,6 +190,7 @@ static void hand_out(struct live_shares *shares, uint32_t number, struct live_pr
 	struct line *line = &shares->lines[number];
 	uint64_t owner = shares->memory.owners[number];
 	uint32_t slot = AGGREGATE_SHARE_SLOT(owner);
+	double joules = 0;
 
 	if (!owner)
 		return;
@@ -180,7 +201,12 @@ static void hand_out(struct live_shares *shares, uint32_t number, struct live_pr
 		shares->attributed[AGGREGATE_SHARE_GPU(owner)] += line->points;
 		line->points = 0;
 	}
-	if (line->last && shares->read > line->last)
+	if (line->whose)
+		joules = live_ranges__joules(shares->ranges, number);
+	if (joules > 0)
+		shares->sink.energy(shares->sink.context, line->whose, joules);
+	if (line->last && shares->read > line->last &&
+	    live_ranges__are_past(shares->ranges, line->last))
 		free_line(shares, number);
 }
 
@@ -216,6 +242,7 @@ void live_shares__tick(struct live_shares *shares, struct live_process *const *s
 	to = shares->taken;
 	if (to - from > AGGREGATE_WORDS)
 		from = to - AGGREGATE_WORDS;
+	live_ranges__begin(shares->ranges, from, to);
 	for (uint32_t gpu = 0; gpu < AGGREGATE_DEVICES; gpu++)
 		if (shares->memory.gpu_points[AGGREGATE_BUSY_LINE(gpu)])
 			read_gpu(shares, gpu, from, to);
@@ -224,8 +251,10 @@ void live_shares__tick(struct live_shares *shares, struct live_process *const *s
 	__atomic_store_n(shares->memory.taken, shares->taken, __ATOMIC_SEQ_CST);
 	for (uint32_t line = 0; line < AGGREGATE_SHARES; line++) {
 		read_credit(shares, line);
-		hand_out(shares, line, slots);
 	}
+	live_ranges__settle(shares->ranges);
+	for (uint32_t line = 0; line < AGGREGATE_SHARES; line++)
+		hand_out(shares, line, slots);
 	for (uint32_t gpu = 0; gpu < AGGREGATE_DEVICES; gpu++)
 		if (shares->memory.gpu_points[AGGREGATE_BUSY_LINE(gpu)])
 			find_nobodys(shares, gpu);
@@ -261,5 +290,7 @@ void live_shares__free(struct live_shares *shares)
 	for (uint32_t i = 0; shares && i < AGGREGATE_SHARES; i++)
 		if (shares->lines[i].whose)
 			shares->sink.share_end(shares->sink.context, shares->lines[i].whose);
+	if (shares)
+		live_ranges__free(shares->ranges);
 	free(shares);
 }

@@ -9,11 +9,12 @@
 
 #include "cuda-trace/live/live.h"
 
+struct live_energy;
 struct live_shares;
 
-/* NULL: no memory. */
+/* NULL: no memory. `energy`, the caller's, is divided, too; may be NULL. */
 struct live_shares *live_shares__new(const struct aggregate *aggregate,
-				     const struct live_sink *sink);
+				     const struct live_sink *sink, struct live_energy *energy);
 /* Takes what is old enough; now and then. */
 void live_shares__tick(struct live_shares *shares, struct live_process *const *slots);
 /* Before the process is forgotten: its last points are handed out later. */

@@ -16,6 +16,7 @@
 #include "cuda-trace/base/text.h"
 #include "cuda-trace/live/live_gpus.h"
 #include "cuda-trace/metrics/metrics_collectives.h"
+#include "cuda-trace/metrics/metrics_protobuf.h"
 
 #define COLLECT_SECONDS 5
 
@@ -113,6 +114,14 @@ static void on_share(void *context, void *whose, double ns)
 	((struct series *)whose)->share_ns += ns;
 }
 
+static void on_energy(void *context, void *whose, double joules)
+{
+	struct series *series = whose;
+
+	series->joules += joules;
+	series->kernel_joules += joules;
+}
+
 static void on_share_end(void *context, void *whose)
 {
 	series__release(whose);
@@ -191,6 +200,7 @@ static void on_device(void *context, struct live_process *process,
 	const char *name = live__known_name(process, reported->name);
 	char pci[sizeof(reported->pci) + 1] = {};
 
+	live_energy__gpu(exporter->view.energy, (uint32_t)device.gpu, reported);
 	live_gpus__uuid(device.uuid, reported);
 	memcpy(pci, reported->pci, sizeof(reported->pci));
 	text__show(device.pci, sizeof(device.pci), pci, 16);
@@ -227,6 +237,7 @@ struct exporter *exporter__open(const struct exporter_options *options)
 		.device = on_device,
 		.share_start = on_share_start,
 		.share = on_share,
+		.energy = on_energy,
 		.share_end = on_share_end,
 		.process_end = on_end,
 	};
@@ -245,6 +256,7 @@ struct exporter *exporter__open(const struct exporter_options *options)
 	exporter->view.sample_every_ms = options->live.session.sample_every_ms;
 	exporter->view.devices = &exporter->devices;
 	exporter->view.counters = options->counters;
+	exporter->view.energy = options->live.energy;
 	exporter->view.series = series_table__new(options->label_sets, on_dropped, exporter);
 	if (options->by_kernel)
 		exporter->view.kernels = kernels__new(options->by_kernel);
@@ -287,6 +299,8 @@ static void collect(struct exporter *exporter)
 	exporter->view.sample_on_ms = live__window(exporter->live);
 	exporter->view.limited = live__overhead(exporter->live, &exporter->view.overhead);
 	if (exporter->view.kernels)
+		kernels__divide(exporter->view.kernels, exporter->view.series);
+	if (exporter->view.kernels)
 		kernels__rank(exporter->view.kernels);
 	series_table__expire(exporter->view.series, exporter->options.forget_seconds);
 	metrics_collectives__expire(exporter->view.comms, exporter->options.forget_seconds);
@@ -314,11 +328,14 @@ void exporter__wait(const struct exporter *exporter, int timeout_ms)
 	poll(&starts, 1, timeout_ms);
 }
 
-int exporter__scrape(struct exporter *exporter, enum exporter_form form, char **text, size_t *size)
+int exporter__scrape(struct exporter *exporter, enum exposition_form form, bool embedded,
+		     char **text, size_t *size)
 {
+	struct protobuf protobuf = {};
 	struct exposition exposition = {
-		.openmetrics = form == EXPORTER_OPENMETRICS,
+		.openmetrics = form == EXPOSITION_OPENMETRICS,
 		.created = exporter->options.created,
+		.protobuf = form == EXPOSITION_PROTOBUF ? &protobuf : NULL,
 	};
 
 	exposition.file = open_memstream(text, size);
@@ -329,13 +346,14 @@ int exporter__scrape(struct exporter *exporter, enum exporter_form form, char **
 	live__poll(exporter->live, 0);
 	collect(exporter);
 	exporter->view.scrapes++;
-	exporter->view.embedded = form == EXPORTER_TEXTFILE;
+	exporter->view.embedded = embedded;
 	live__state(exporter->live, &exporter->view.state);
 	live__each_process(exporter->live, name_ranks, exporter);
 	families__write(&exposition, &exporter->view);
 	pthread_mutex_unlock(&exporter->lock);
 	exposition__end(&exposition);
-	return fclose(exposition.file) ? -ENOMEM : 0;
+	free(protobuf.data);
+	return fclose(exposition.file) || protobuf.failed ? -ENOMEM : 0;
 }
 
 void exporter__close(struct exporter *exporter)

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include "cuda-trace/live/live.h"
+#include "cuda-trace/live/live_energy.h"
 #include "cuda-trace/metrics/metrics_kernels.h"
 #include "cuda-trace/metrics/metrics_series.h"
 #include "cuda-trace/metrics/metrics_text.h"
@@ -34,6 +35,8 @@ struct exporter_view {
 	struct device_metrics *counters; /* NULL unless --counters */
 	struct idle *idle;		 /* NULL unless --idle */
 	struct nccl_comms *comms;	 /* NULL unless --collectives */
+	struct live_energy *energy;	 /* NULL unless --energy; the caller's */
+	struct live_energy_state energy_state;
 	struct live_state state;
 	unsigned int label_sets;
 	uint32_t sample_on_ms, sample_every_ms; /* 0 = GPU records come all the time */
@@ -51,14 +54,10 @@ struct exporter *exporter__open(const struct exporter_options *options);
 int exporter__poll(struct exporter *exporter);
 /* Until the next poll is due: so long, or less. */
 void exporter__wait(const struct exporter *exporter, int timeout_ms);
-enum exporter_form {
-	EXPORTER_TEXT, /* format 0.0.4 */
-	EXPORTER_OPENMETRICS,
-	EXPORTER_TEXTFILE, /* 0.0.4, to be handed out by another exporter */
-};
 
-/* A whole document in *text (to be freed). 0 or -errno. */
-int exporter__scrape(struct exporter *exporter, enum exporter_form form, char **text, size_t *size);
+/* A whole document in *text (to be freed); embedded: another exporter hands it out. 0 or -errno. */
+int exporter__scrape(struct exporter *exporter, enum exposition_form form, bool embedded,
+		     char **text, size_t *size);
 void exporter__close(struct exporter *exporter);
 
 /* metrics_families.c: writes all families. */

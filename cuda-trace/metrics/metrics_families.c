@@ -83,12 +83,14 @@ struct bounds {
 	int last;
 	int step;
 	double unit;
+	int power; /* of two, that is the unit, about: what native histograms need */
 };
 
-static const struct bounds ns_bounds = {10, 36, 2, 1e9}; /* 1.024 us ... 68.7 s */
-static const struct bounds block_bounds = {5, 10, 1, 1};
-static const struct bounds grid_bounds = {0, 24, 4, 1};
-static const struct bounds threads_bounds = {5, 29, 3, 1};
+/* 1.024 us ... 68.7 s. A second is 2^29.9 ns. */
+static const struct bounds ns_bounds = {10, 36, 2, 1e9, 30};
+static const struct bounds block_bounds = {5, 10, 1, 1, 0};
+static const struct bounds grid_bounds = {0, 24, 4, 1, 0};
+static const struct bounds threads_bounds = {5, 29, 3, 1, 0};
 
 static void put_histogram(struct exposition *exposition, const char *labels, double created,
 			  const struct histogram *histogram, const struct bounds *bounds)
@@ -112,6 +114,9 @@ static void put_histogram(struct exposition *exposition, const char *labels, dou
 				      .count_of_bounds = count,
 				      .count = histogram->count,
 				      .sum = histogram->sum / bounds->unit,
+				      .powers = histogram->buckets,
+				      .power_count = AGGREGATE_BUCKETS,
+				      .first_power = -bounds->power,
 			      },
 			      created);
 }
@@ -445,22 +450,21 @@ static const struct metric kernel_seconds = {
 static const struct metric kernel_executions = {METRIC_COUNTER, "cuda_kernel_name_executions", "",
 						"Executions on the GPU by kernel."};
 
-static void put_kernel_seconds(void *context, const char *labels, uint64_t count, uint64_t ns,
-			       double created)
+static void put_kernel_seconds(void *context, const char *labels, const struct kernel_sums *sums)
 {
 	const struct pass *pass = context;
 	char marked[LABELS_MAX];
 
-	exposition__value(pass->exposition, mark(pass, labels, marked), ns / 1e9, created);
+	exposition__value(pass->exposition, mark(pass, labels, marked), sums->ns / 1e9,
+			  sums->created);
 }
 
-static void put_kernel_executions(void *context, const char *labels, uint64_t count, uint64_t ns,
-				  double created)
+static void put_kernel_executions(void *context, const char *labels, const struct kernel_sums *sums)
 {
 	const struct pass *pass = context;
 	char marked[LABELS_MAX];
 
-	exposition__count(pass->exposition, mark(pass, labels, marked), count, created);
+	exposition__count(pass->exposition, mark(pass, labels, marked), sums->count, sums->created);
 }
 
 /* offset: 0 = how often, else the time. */

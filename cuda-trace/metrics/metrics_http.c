@@ -147,7 +147,7 @@ static void end_sending(void *context)
 	free(sending);
 }
 
-static struct sending *begin_sending(struct http *http, bool openmetrics, bool packed,
+static struct sending *begin_sending(struct http *http, enum exposition_form form, bool packed,
 				     uint64_t *age)
 {
 	struct sending *sending = malloc(sizeof(*sending));
@@ -155,7 +155,7 @@ static struct sending *begin_sending(struct http *http, bool openmetrics, bool p
 	if (!sending)
 		return NULL;
 	sending->pages = http->pages;
-	sending->page = pages__get(http->pages, openmetrics, packed, age);
+	sending->page = pages__get(http->pages, form, packed, age);
 	if (sending->page)
 		return sending;
 	free(sending);
@@ -178,11 +178,13 @@ static const char *header(struct MHD_Connection *connection, const char *name)
 
 static enum MHD_Result send_metrics(struct http *http, struct MHD_Connection *connection)
 {
-	bool openmetrics = metrics_text__wants_openmetrics(header(connection, "Accept"));
+	static const char *const types[] = {TEXT_CONTENT_TYPE, OPENMETRICS_CONTENT_TYPE,
+					    PROTOBUF_CONTENT_TYPE};
+	enum exposition_form form = metrics_text__form(header(connection, "Accept"));
 	const char *encodings = header(connection, "Accept-Encoding");
 	uint64_t age = 0;
 	struct sending *sending =
-		begin_sending(http, openmetrics, encodings && strstr(encodings, "gzip"), &age);
+		begin_sending(http, form, encodings && strstr(encodings, "gzip"), &age);
 	struct MHD_Response *response;
 
 	if (!sending)
@@ -199,8 +201,7 @@ static enum MHD_Result send_metrics(struct http *http, struct MHD_Connection *co
 	if (age)
 		add_age(response, age);
 	MHD_add_response_header(response, "Vary", "Accept, Accept-Encoding");
-	return send_response(http, connection, MHD_HTTP_OK,
-			     openmetrics ? OPENMETRICS_CONTENT_TYPE : TEXT_CONTENT_TYPE, response);
+	return send_response(http, connection, MHD_HTTP_OK, types[form], response);
 }
 
 static uint64_t address_of(struct MHD_Connection *connection)

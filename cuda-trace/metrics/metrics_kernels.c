@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include "cuda-trace/base/clock.h"
 #include "cuda-trace/metrics/metrics_series.h"
 #include "cuda-trace/metrics/metrics_text.h"
 #include "cuda-trace/base/text.h"
@@ -17,6 +18,7 @@
 #define NAME_COLUMNS   160
 #define RANK_SECONDS   10
 #define DECAY	       0.977 /* a rank halves in 5 minutes */
+#define SLOT_MS	       5000  /* of the time of kernels */
 #define CLEARLY_BETTER 1.25  /* so that two alike do not take turns */
 
 struct kernel {
@@ -24,9 +26,8 @@ struct kernel {
 	char *name;
 	char *labels; /* rendered; NULL = has no name in public */
 	double rank;
-	uint64_t count; /* since it has one */
-	uint64_t ns;
-	double created;
+	struct late_ns late;
+	struct kernel_sums sums;
 	struct kernel *next_in_bucket;
 };
 
@@ -36,6 +37,7 @@ struct kernels {
 	unsigned int named;
 	unsigned int limit;
 	time_t next_rank;
+	uint32_t slot;
 };
 
 struct kernels *kernels__new(unsigned int limit)
@@ -101,9 +103,10 @@ static void assign_name(struct kernels *kernels, struct kernel *kernel)
 	if (fclose(file) || !kernel->labels)
 		return;
 	clock_gettime(CLOCK_REALTIME, &now);
-	kernel->created = now.tv_sec + now.tv_nsec / 1e9;
-	kernel->count = 0;
-	kernel->ns = 0;
+	kernel->sums.created = now.tv_sec + now.tv_nsec / 1e9;
+	kernel->sums.count = 0;
+	kernel->sums.ns = 0;
+	kernel->sums.joules = 0;
 	kernels->named++;
 }
 
@@ -116,14 +119,17 @@ void kernels__add(struct kernels *kernels, struct series *series, const char *na
 	if (name)
 		kernel = find_or_make(kernels, series,
 				      text__show(shown, sizeof(shown), name, NAME_COLUMNS));
-	if (kernel)
+	if (kernel) {
 		kernel->rank += ns;
+		kernel->late.slots[kernels->slot % LATE_SLOTS] += (float)ns;
+	}
+	series->late.slots[kernels->slot % LATE_SLOTS] += (float)ns;
 	/* Without a choice to make there is nothing to wait for. */
 	if (kernel && !kernel->labels && kernels->named < kernels->limit)
 		assign_name(kernels, kernel);
 	if (kernel && kernel->labels) {
-		kernel->count += count;
-		kernel->ns += ns;
+		kernel->sums.count += count;
+		kernel->sums.ns += ns;
 	} else {
 		series->unnamed_count += count;
 		series->unnamed_ns += ns;
@@ -219,16 +225,75 @@ void kernels__forget(struct kernels *kernels, struct series *series)
 }
 
 void kernels__each(struct kernels *kernels,
-		   void (*each)(void *context, const char *labels, uint64_t count, uint64_t ns,
-				double created),
+		   void (*each)(void *context, const char *labels, const struct kernel_sums *sums),
 		   void *context)
 {
 	for (int i = 0; i < BUCKETS; i++)
 		for (struct kernel *kernel = kernels->buckets[i]; kernel;
 		     kernel = kernel->next_in_bucket)
 			if (kernel->labels)
-				each(context, kernel->labels, kernel->count, kernel->ns,
-				     kernel->created);
+				each(context, kernel->labels, &kernel->sums);
+}
+
+/* Energy comes some 11 s after the work, the time of kernels within 7 s, both 5 s later if nobody
+ * scrapes. */
+static double weight_of(const struct late_ns *late)
+{
+	double sum = 0;
+
+	for (int i = 0; i < LATE_SLOTS; i++)
+		sum += (double)late->slots[i];
+	return sum;
+}
+
+static void divide_kernel(struct kernel *kernel)
+{
+	struct series *series = kernel->series;
+	double all = weight_of(&series->late), joules;
+
+	if (!kernel->labels || all <= 0)
+		return;
+	joules = series->kernel_joules * weight_of(&kernel->late) / all;
+	kernel->sums.joules += joules;
+	series->named_joules += joules;
+}
+
+static void divide_rest(void *context, struct series *series)
+{
+	if (series->kernel_joules > series->named_joules)
+		series->unnamed_joules += series->kernel_joules - series->named_joules;
+	series->kernel_joules = series->named_joules = 0;
+}
+
+static void clear_slot(void *context, struct series *series)
+{
+	series->late.slots[((const struct kernels *)context)->slot % LATE_SLOTS] = 0;
+}
+
+static void advance(struct kernels *kernels, struct series_table *table)
+{
+	uint32_t now = (uint32_t)(monotonic__ms() / SLOT_MS);
+
+	if (now - kernels->slot > LATE_SLOTS)
+		kernels->slot = now - LATE_SLOTS;
+	while (kernels->slot != now) {
+		kernels->slot++;
+		for (int i = 0; i < BUCKETS; i++)
+			for (struct kernel *kernel = kernels->buckets[i]; kernel;
+			     kernel = kernel->next_in_bucket)
+				kernel->late.slots[kernels->slot % LATE_SLOTS] = 0;
+		series_table__each(table, clear_slot, kernels);
+	}
+}
+
+void kernels__divide(struct kernels *kernels, struct series_table *table)
+{
+	for (int i = 0; i < BUCKETS; i++)
+		for (struct kernel *kernel = kernels->buckets[i]; kernel;
+		     kernel = kernel->next_in_bucket)
+			divide_kernel(kernel);
+	series_table__each(table, divide_rest, NULL);
+	advance(kernels, table);
 }
 
 void kernels__free(struct kernels *kernels)

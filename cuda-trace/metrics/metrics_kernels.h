@@ -12,6 +12,14 @@
 
 struct kernels;
 struct series;
+struct series_table;
+
+/* Since the kernel has a name. */
+struct kernel_sums {
+	uint64_t count, ns;
+	double joules;
+	double created;
+};
 
 struct kernels *kernels__new(unsigned int limit);
 void kernels__free(struct kernels *kernels);
@@ -23,8 +31,10 @@ void kernels__rank(struct kernels *kernels);
 void kernels__forget(struct kernels *kernels, struct series *series);
 /* Of each kernel that has a name: labels is the whole rendered label set. */
 void kernels__each(struct kernels *kernels,
-		   void (*each)(void *context, const char *labels, uint64_t count, uint64_t ns,
-				double created),
+		   void (*each)(void *context, const char *labels, const struct kernel_sums *sums),
 		   void *context);
+/* The joules that the label sets have got since the last time, in proportion to the kernels' time
+ * of late. */
+void kernels__divide(struct kernels *kernels, struct series_table *table);
 
 #endif

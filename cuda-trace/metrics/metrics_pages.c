@@ -8,7 +8,7 @@
  * Failure modes: 1. slow clients keep documents: those that are out of date are counted, and when
  * there are too many of them the latest stays the latest, for everybody, until one comes back. 2.
  * all ask at once: one of them makes it, the others wait for it. 3. who keeps documents of one
- * format leaves none for the other: the latest of each is beside those that are counted.
+ * format leaves none for the others: the latest of each is beside those that are counted.
  */
 #include "cuda-trace/metrics/metrics_pages.h"
 
@@ -39,9 +39,9 @@ struct latest {
 struct pages {
 	struct exporter *exporter;
 	pthread_mutex_t lock;
-	struct latest latest[2]; /* text, OpenMetrics */
-	unsigned int old;	 /* in memory for their clients only */
-	bool anew;		 /* each is made for who asks */
+	struct latest latest[EXPOSITION_FORMS];
+	unsigned int old; /* in memory for their clients only */
+	bool anew;	  /* each is made for who asks */
 };
 
 struct pages *pages__new(struct exporter *exporter)
@@ -90,7 +90,7 @@ void pages__free(struct pages *pages)
 {
 	if (!pages)
 		return;
-	for (int form = 0; form < 2; form++)
+	for (int form = 0; form < EXPOSITION_FORMS; form++)
 		forget(pages, &pages->latest[form]);
 	pthread_mutex_destroy(&pages->lock);
 	free(pages);
@@ -108,13 +108,12 @@ static struct kept *keep(char *text, size_t size, bool packed)
 	return kept;
 }
 
-static struct kept *scrape(struct pages *pages, bool openmetrics)
+static struct kept *scrape(struct pages *pages, enum exposition_form form)
 {
 	char *text = NULL;
 	size_t size;
 
-	if (exporter__scrape(pages->exporter, openmetrics ? EXPORTER_OPENMETRICS : EXPORTER_TEXT,
-			     &text, &size)) {
+	if (exporter__scrape(pages->exporter, form, false, &text, &size)) {
 		free(text);
 		text = NULL;
 	}
@@ -145,10 +144,10 @@ static struct kept *compress_page(const struct page *page)
 
 /* Of when it is: of the moment in which its making began. The one before stays if there is no
  * memory. */
-static void make(struct pages *pages, struct latest *latest, bool openmetrics)
+static void make(struct pages *pages, struct latest *latest, enum exposition_form form)
 {
 	uint64_t began = monotonic__ns(), fresh;
-	struct kept *made = scrape(pages, openmetrics);
+	struct kept *made = scrape(pages, form);
 
 	if (!made)
 		return;
@@ -160,16 +159,17 @@ static void make(struct pages *pages, struct latest *latest, bool openmetrics)
 	latest->until = began + fresh;
 }
 
-const struct page *pages__get(struct pages *pages, bool openmetrics, bool packed, uint64_t *age)
+const struct page *pages__get(struct pages *pages, enum exposition_form form, bool packed,
+			      uint64_t *age)
 {
-	struct latest *latest = &pages->latest[openmetrics];
+	struct latest *latest = &pages->latest[form];
 	struct kept *found;
 	uint64_t now;
 
 	pthread_mutex_lock(&pages->lock);
 	if ((!latest->kept[0] || pages->anew || monotonic__ns() >= latest->until) &&
 	    can_forget(pages, latest))
-		make(pages, latest, openmetrics);
+		make(pages, latest, form);
 	if (packed && latest->kept[0] && !latest->kept[1])
 		latest->kept[1] = compress_page(&latest->kept[0]->page);
 	found = packed && latest->kept[1] ? latest->kept[1] : latest->kept[0];
@@ -183,10 +183,11 @@ const struct page *pages__get(struct pages *pages, bool openmetrics, bool packed
 
 bool pages__crowded(struct pages *pages)
 {
-	bool crowded;
+	bool crowded = false;
 
 	pthread_mutex_lock(&pages->lock);
-	crowded = !can_forget(pages, &pages->latest[0]) || !can_forget(pages, &pages->latest[1]);
+	for (int form = 0; form < EXPOSITION_FORMS; form++)
+		crowded |= !can_forget(pages, &pages->latest[form]);
 	pthread_mutex_unlock(&pages->lock);
 	return crowded;
 }

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include "cuda-trace/metrics/metrics_text.h"
 
 struct exporter;
 struct pages;
@@ -24,7 +25,8 @@ struct pages *pages__new(struct exporter *exporter);
 void pages__free(struct pages *pages);
 /* To be put back when it was sent. NULL: no memory. *age: 0, or how long ago it was made, in ns,
  * because none can be made while so many are being sent. Any thread. */
-const struct page *pages__get(struct pages *pages, bool openmetrics, bool packed, uint64_t *age);
+const struct page *pages__get(struct pages *pages, enum exposition_form form, bool packed,
+			      uint64_t *age);
 /* So many are being sent that no newer one can be made, of one form at least. */
 bool pages__crowded(struct pages *pages);
 void pages__put(struct pages *pages, const struct page *page);

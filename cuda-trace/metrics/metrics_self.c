@@ -14,6 +14,7 @@
 #include "cuda-trace/metrics/metrics_collectives.h"
 #include "cuda-trace/metrics/metrics_exporter.h"
 #include "cuda-trace/metrics/metrics_idle.h"
+#include "cuda-trace/metrics/metrics_energy.h"
 #include "cuda-trace/metrics/metrics_shares.h"
 
 #define ONE(exposition, type, name, unit, help) \
@@ -370,6 +371,7 @@ void self__write(struct exposition *exposition, struct exporter_view *view)
 	metrics_collectives__write(exposition, view->comms, view->started);
 	metrics_shares__write(exposition, view);
 	write_nobodys(exposition, view);
+	metrics_energy__write(exposition, view);
 	write_sources(exposition, &view->state);
 	write_left_out(exposition, view);
 	write_losses(exposition, view);

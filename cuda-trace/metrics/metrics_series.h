@@ -38,6 +38,12 @@ struct series_error {
 	uint64_t count;
 };
 
+/* Time of kernels, as it came in the last seconds, for their part of energy that comes later. */
+#define LATE_SLOTS 4
+struct late_ns {
+	float slots[LATE_SLOTS];
+};
+
 struct series {
 	struct series_labels labels;
 	char *text;		/* device="0",comm="python3" … escaped, without braces */
@@ -45,7 +51,12 @@ struct series {
 	time_t idle_since;	/* 0: a process of it lives */
 	unsigned int processes; /* that live */
 	struct sums sums;
-	double share_ns;	/* of the time in which the GPU was busy */
+	double share_ns;      /* of the time in which the GPU was busy */
+	double joules;	      /* --energy */
+	double kernel_joules; /* of them those that are not divided among kernels yet */
+	double named_joules;  /* of these those that kernels with a name got */
+	struct late_ns late;  /* of all of its kernels */
+	double unnamed_joules;
 	double kernel_variance; /* of the estimated GPU time, ns²; 0 = it is exact */
 	struct series_error errors[SERIES_ERRORS];
 	struct failed_calls failed;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include "cuda-trace/metrics/metrics_protobuf.h"
 
 /* The bytes of one valid UTF-8 character at `at`, 0 if there is none. */
 static int character_length(const unsigned char *at)
@@ -62,34 +63,57 @@ static double quality_of(const char *element, size_t length)
 	return 1;
 }
 
-bool metrics_text__wants_openmetrics(const char *accept)
+static bool has_parameter(const char *element, size_t length, const char *parameter)
+{
+	size_t size = strlen(parameter);
+
+	for (size_t i = 0; i + size <= length; i++)
+		if (!strncasecmp(element + i, parameter, size))
+			return true;
+	return false;
+}
+
+static bool is_protobuf(const char *element, size_t length)
+{
+	static const char type[] = "application/vnd.google.protobuf";
+
+	return length >= sizeof(type) - 1 && !strncasecmp(element, type, sizeof(type) - 1) &&
+	       has_parameter(element, length, "proto=io.prometheus.client.MetricFamily") &&
+	       has_parameter(element, length, "encoding=delimited");
+}
+
+enum exposition_form metrics_text__form(const char *accept)
 {
 	static const char open[] = "application/openmetrics-text", plain[] = "text/plain";
-	double openmetrics = 0, text = 0;
+	double qualities[EXPOSITION_FORMS] = {};
+	enum exposition_form best = EXPOSITION_TEXT;
 
 	for (const char *at = accept ? accept : ""; *at;) {
+		int form = -1;
 		size_t length;
 
 		at += strspn(at, " \t,");
 		length = strcspn(at, ",");
-		if (!strncasecmp(at, open, sizeof(open) - 1)) {
-			double quality = quality_of(at, length);
-
-			if (quality > openmetrics)
-				openmetrics = quality;
-		} else if (!strncasecmp(at, plain, sizeof(plain) - 1) || !strncmp(at, "*/*", 3)) {
-			double quality = quality_of(at, length);
-
-			if (quality > text)
-				text = quality;
-		}
+		if (is_protobuf(at, length))
+			form = EXPOSITION_PROTOBUF;
+		else if (!strncasecmp(at, open, sizeof(open) - 1))
+			form = EXPOSITION_OPENMETRICS;
+		else if (!strncasecmp(at, plain, sizeof(plain) - 1) || !strncmp(at, "*/*", 3))
+			form = EXPOSITION_TEXT;
+		if (form >= 0 && quality_of(at, length) > qualities[form])
+			qualities[form] = quality_of(at, length);
 		at += length;
 	}
-	return openmetrics > 0 && openmetrics >= text;
+	for (int form = 0; form < EXPOSITION_FORMS; form++)
+		if (qualities[form] > 0 && qualities[form] >= qualities[best])
+			best = (enum exposition_form)form;
+	return best;
 }
 
 void exposition__family(struct exposition *exposition, const struct metric *metric)
 {
+	if (exposition->protobuf)
+		metrics_protobuf__end(exposition);
 	exposition->metric = metric;
 	exposition->announced = false;
 }
@@ -177,6 +201,11 @@ static void put_created(struct exposition *exposition, const char *labels, doubl
 void exposition__count(struct exposition *exposition, const char *labels, uint64_t value,
 		       double created)
 {
+	if (exposition->protobuf) {
+		metrics_protobuf__value(exposition, sample_suffix(exposition), labels,
+					(double)value, created);
+		return;
+	}
 	put_name(exposition, sample_suffix(exposition), labels, "");
 	fprintf(exposition->file, " %llu\n", (unsigned long long)value);
 	put_created(exposition, labels, created);
@@ -185,6 +214,11 @@ void exposition__count(struct exposition *exposition, const char *labels, uint64
 void exposition__value(struct exposition *exposition, const char *labels, double value,
 		       double created)
 {
+	if (exposition->protobuf) {
+		metrics_protobuf__value(exposition, sample_suffix(exposition), labels, value,
+					created);
+		return;
+	}
 	put_name(exposition, sample_suffix(exposition), labels, "");
 	put_double(exposition->file, value);
 	put_created(exposition, labels, created);
@@ -193,6 +227,10 @@ void exposition__value(struct exposition *exposition, const char *labels, double
 void exposition__histogram(struct exposition *exposition, const char *labels,
 			   const struct exposition_histogram *histogram, double created)
 {
+	if (exposition->protobuf) {
+		metrics_protobuf__histogram(exposition, labels, histogram, created);
+		return;
+	}
 	for (int i = 0; i < histogram->count_of_bounds; i++) {
 		char bound[40], le[60];
 
@@ -213,6 +251,8 @@ void exposition__histogram(struct exposition *exposition, const char *labels,
 
 void exposition__end(struct exposition *exposition)
 {
+	if (exposition->protobuf)
+		metrics_protobuf__end(exposition);
 	if (exposition->openmetrics)
 		fputs("# EOF\n", exposition->file);
 }

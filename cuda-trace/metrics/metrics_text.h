@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The two text formats that Prometheus reads: OpenMetrics 1.0 and text format 0.0.4. A family
- * first, then its samples. Knows nothing of CUDA.
+ * The formats that Prometheus reads: OpenMetrics 1.0, text format 0.0.4, and, by
+ * metrics_protobuf.c, protocol buffers. A family first, then its samples. Knows nothing of CUDA.
  */
 #ifndef CUDA_TRACE_METRICS_METRICS_TEXT_H
 #define CUDA_TRACE_METRICS_METRICS_TEXT_H
@@ -19,10 +19,20 @@ struct metric {
 	const char *help;
 };
 
+enum exposition_form {
+	EXPOSITION_TEXT, /* format 0.0.4 */
+	EXPOSITION_OPENMETRICS,
+	EXPOSITION_PROTOBUF,
+	EXPOSITION_FORMS
+};
+
+struct protobuf;
+
 struct exposition {
 	FILE *file;
 	bool openmetrics;
-	bool created;		     /* OpenMetrics: when counting began */
+	bool created;		     /* not in 0.0.4: when counting began */
+	struct protobuf *protobuf;   /* NULL = text; the caller's */
 	const struct metric *metric; /* the family that is being written */
 	bool announced;		     /* its head was written: only with a first sample */
 	uint64_t samples;
@@ -31,8 +41,12 @@ struct exposition {
 #define OPENMETRICS_CONTENT_TYPE "application/openmetrics-text; version=1.0.0; charset=utf-8"
 #define TEXT_CONTENT_TYPE	 "text/plain; version=0.0.4; charset=utf-8"
 
-/* Which of the two a client asks for in its Accept header (NULL = none). */
-bool metrics_text__wants_openmetrics(const char *accept);
+#define PROTOBUF_CONTENT_TYPE                                                        \
+	"application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily; " \
+	"encoding=delimited"
+
+/* What a client requests in its Accept header (NULL = none). */
+enum exposition_form metrics_text__form(const char *accept);
 
 /* A label's value with its quotes: any bytes in, valid UTF-8 out. */
 void metrics_text__write_label(FILE *file, const char *value);
@@ -52,6 +66,9 @@ struct exposition_histogram {
 	int count_of_bounds;
 	uint64_t count;
 	double sum;
+	/* How many are in (2^(i-1), 2^i], from i = first_power on; NULL = not known. */
+	const uint64_t *powers;
+	int power_count, first_power;
 };
 void exposition__histogram(struct exposition *exposition, const char *labels,
 			   const struct exposition_histogram *histogram, double created);

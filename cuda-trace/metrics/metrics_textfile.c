@@ -52,7 +52,7 @@ int textfile__write(struct exporter *exporter, const char *path)
 {
 	char *text = NULL;
 	size_t size = 0;
-	int err = exporter__scrape(exporter, EXPORTER_TEXTFILE, &text, &size);
+	int err = exporter__scrape(exporter, EXPOSITION_TEXT, true, &text, &size);
 
 	if (!err)
 		err = strcmp(path, "-") ? replace(path, text, size)

@@ -288,6 +288,13 @@
 	F(delayNs, REQ, STORED, NUMBER, spool_thread, delay_ns) \
 	O(wakerGlobalTid, INT, STORED) O(waker, INT, STORED) O(rival, INT, STORED)
 
+/* What a meter of energy counted. */
+#define COLUMNS_ENERGY(F, O) \
+	COLUMNS_SPAN(F, spool_energy) \
+	F(millijoules, REQ, STORED, NUMBER, spool_energy, millijoules) \
+	O(uuidId, REQ, STORED) \
+	F(failedReadings, REQ, STORED, NUMBER, spool_energy, failed)
+
 /* X(enumerator, table, what follows the columns, kind of record). A record of that kind is a row of
  * the table, and the other way round, by nothing but the columns. OTHER: code decides. */
 #define RECORD_TABLES(X)                                      \
@@ -313,7 +320,8 @@
 	X(EVENT_RECORD, CUDA_TRACE_EVENT_RECORDS, "", EVENT_RECORD) \
 	X(UVM, CUDA_TRACE_UNIFIED_MEMORY, "", OTHER) \
 	X(COLLECTIVES, CUDA_TRACE_COLLECTIVES, "", OTHER) \
-	X(THREAD_STATES, CUDA_TRACE_THREAD_STATES, "", OTHER)
+	X(THREAD_STATES, CUDA_TRACE_THREAD_STATES, "", OTHER) \
+	X(ENERGY, CUDA_TRACE_ENERGY, "", OTHER)
 /* clang-format on */
 
 enum db_table {
@@ -350,6 +358,7 @@ union any_record {
 	struct spool_sample sample;
 	struct spool_collective collective;
 	struct spool_thread thread;
+	struct spool_energy energy;
 };
 
 enum column_use {

@@ -2,6 +2,7 @@
 /*
  * Which table a record goes to, and the values in its row that are not simply fields of the record.
  */
+#include "cuda-trace/recording/store_energy.h"
 #include "cuda-trace/recording/store_rows.h"
 #include <errno.h>
 #include <stdio.h>
@@ -377,12 +378,17 @@ int store_rows__record(struct rows *rows, uint32_t number, uint8_t group,
 {
 	struct rows_process *process = store_objects__find(rows, number);
 	union any_record record;
-	bool thread = !number && size >= sizeof(*data) && data->kind == SPOOL_THREAD;
+	int kind = !number && size >= sizeof(*data) ? data->kind : 0;
+	bool of_none = kind == SPOOL_THREAD || kind == SPOOL_ENERGY;
 
-	if ((!process && !thread) || size < sizeof(*data))
+	if ((!process && !of_none) || size < sizeof(*data))
 		return 0;
 	/* A file of another version may have shorter or longer records: what is missing is 0. */
 	memset(&record, 0, sizeof(record));
 	memcpy(&record, data, size < sizeof(record) ? size : sizeof(record));
-	return thread ? store_threads__state(rows, &record) : put(rows, process, &record, group);
+	if (kind == SPOOL_THREAD)
+		return store_threads__state(rows, &record);
+	if (kind == SPOOL_ENERGY)
+		return store_energy__step(rows, &record);
+	return put(rows, process, &record, group);
 }

@@ -118,6 +118,15 @@ struct spool_thread {
 	uint32_t pad;
 };
 
+/* Likewise: what the meter of a GPU counted. failed: readings until then, of all meters. */
+#define SPOOL_ENERGY 0x8003 /* .kind */
+struct spool_energy {
+	struct cuda_record head;
+	uint64_t start, end;
+	uint64_t millijoules, failed;
+	uint8_t uuid[16];
+};
+
 struct spool_entry {
 	uint16_t size;	  /* of entry and payload, a multiple of 8 */
 	uint8_t kind;	  /* enum spool_kind */
