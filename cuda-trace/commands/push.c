@@ -73,7 +73,7 @@ static const struct option_row rows[] = {
 	 AT(stacks)},
 	STACK_OPTION_ROWS(AT(call_graph)),
 	{OPTION_FLAG, 0, "metrics", NULL,
-	 "with --format otlp: also metrics of GPUs and processes\n(/v1/metrics)", AT(metrics)},
+	 "with --format otlp: also metrics of GPUs and\nprocesses (/v1/metrics)", AT(metrics)},
 	{OPTION_TEXT, 0, "service", "NAME",
 	 "what the receiver sorts profiles by (default: the\ncontainer's name, or the program's)",
 	 AT(service)},
