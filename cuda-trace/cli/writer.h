@@ -71,6 +71,7 @@ struct cell {
 #define cell_real(value)     ((struct cell){.kind = CELL_REAL, .real = (value)})
 #define cell_json(value)     ((struct cell){.kind = CELL_JSON, .text = (value)})
 
+#define WRITER_COLUMNS	     96	 /* at most */
 #define WRITER_CELL_SIZE     808 /* of any cell as text */
 
 struct writer {
@@ -79,9 +80,9 @@ struct writer {
 	int count;
 	bool json;
 	bool wide;
-	int indent;	   /* text: blanks before each line */
-	int fit;	   /* text: characters of a line at most; 0 = any number */
-	uint64_t left_out; /* text: a bit for each column that is not shown */
+	int indent;		       /* text: blanks before each line */
+	int fit;		       /* text: characters of a line at most; 0 = any number */
+	bool left_out[WRITER_COLUMNS]; /* text: which columns are not shown */
 	bool headed;
 };
 

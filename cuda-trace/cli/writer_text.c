@@ -15,7 +15,7 @@
 static bool is_shown(const struct writer *writer, const struct column *column)
 {
 	return !(column->flags & COLUMN_JSON) && (writer->wide || !(column->flags & COLUMN_WIDE)) &&
-	       !(writer->left_out >> (column - writer->columns) & 1);
+	       !writer->left_out[column - writer->columns];
 }
 
 #define LEAST_LAST 24 /* characters of the last column, where others are left out for it */
@@ -35,7 +35,7 @@ void writer__fit(struct writer *writer, int fit, const int *order, int count)
 {
 	writer->fit = fit;
 	for (int i = 0; i < count && width_of(writer) > fit; i++)
-		writer->left_out |= 1ull << order[i];
+		writer->left_out[order[i]] = true;
 }
 
 /* printf's widths count bytes; names may hold wider characters. */

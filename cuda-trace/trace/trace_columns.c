@@ -75,3 +75,4 @@ const struct column trace_columns[TRACE_COLUMNS] = {
 	[PEER] = {"peer", "", 0, JSON_SOME},
 	[KERNEL] = {"kernel", "KERNEL OR EVENT", 0, COLUMN_LEFT},
 };
+_Static_assert(TRACE_COLUMNS <= WRITER_COLUMNS, "columns");
