@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cuda-trace/commands/commands.h"
-#include "cuda-trace/commands/push_url.h"
 #include "cuda-trace/commands/stack_options.h"
 #include "cuda-trace/base/clock.h"
 #include "cuda-trace/base/exit_status.h"
@@ -19,6 +18,7 @@
 #include "cuda-trace/push/push_otlp.h"
 #include "cuda-trace/push/push_report.h"
 #include "cuda-trace/push/push_sender.h"
+#include "cuda-trace/push/push_url.h"
 
 #define DEFAULT_INTERVAL     10000000000ull
 #define MIN_INTERVAL	     100000000ull

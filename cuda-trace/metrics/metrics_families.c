@@ -79,15 +79,12 @@ static void write_gauge(struct pass *pass, const struct series *series)
 
 /* Which of the powers of two become buckets: fewer series, and each bound stays exact. */
 struct bounds {
-	int first;
-	int last;
-	int step;
+	int first, last, step;
 	double unit;
 	int power; /* of two, that is the unit, about: what native histograms need */
 };
 
-/* 1.024 us ... 68.7 s. A second is 2^29.9 ns. */
-static const struct bounds ns_bounds = {10, 36, 2, 1e9, 30};
+static const struct bounds ns_bounds = {10, 36, 2, 1e9, 30}; /* to 68.7 s; 2^29.9 ns are 1 s */
 static const struct bounds block_bounds = {5, 10, 1, 1, 0};
 static const struct bounds grid_bounds = {0, 24, 4, 1, 0};
 static const struct bounds threads_bounds = {5, 29, 3, 1, 0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "cuda-trace/commands/push_url.h"
+#include "cuda-trace/push/push_url.h"
 
 #include <stddef.h>
 #include <string.h>
