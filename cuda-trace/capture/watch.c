@@ -34,6 +34,8 @@ struct run {
 	struct session *session;
 	struct runner runner;
 	struct collection *collection; /* NULL = all the time */
+	struct time_window *window;    /* NULL = from now on */
+	bool begun;
 	bool program_runs;
 	int pidfd; /* of -p's process, or -1 */
 	FILE *output;
@@ -109,10 +111,15 @@ static uint32_t groups_of(const struct watch *watch)
 	return watch->groups | watch->windows.groups;
 }
 
+static const struct sink *sink_behind_window(const struct run *run)
+{
+	return run->collection ? collection__sink(run->collection) : run->watch->sink;
+}
+
 static int open_session(struct run *run)
 {
 	const struct sink *sink =
-		run->collection ? collection__sink(run->collection) : run->watch->sink;
+		run->window ? time_window__sink(run->window) : sink_behind_window(run);
 	const struct options *options = run->watch->options;
 	struct session_options wanted = {
 		.groups = sample_options__groups(&run->watch->sample,
@@ -201,6 +208,22 @@ static void flush_output(struct run *run)
 		run->output_error = errno ? errno : reason_of(run->output);
 }
 
+/* The end is that of the duration from the moment on, to which the window cuts. */
+static void begin_if_due(struct run *run)
+{
+	const struct watch *watch = run->watch;
+	const struct time_window_begin *begin;
+
+	if (run->begun || !run->window || !time_window__has_begun(run->window))
+		return;
+	begin = time_window__begin(run->window);
+	run->begun = true;
+	if (watch->options->duration)
+		run->until = (begin->monotonic + watch->options->duration + 999999) / 1000000;
+	if (watch->begun)
+		watch->begun(watch->context, begin);
+}
+
 static void poll_until_over(struct run *run)
 {
 	const struct watch *watch = run->watch;
@@ -208,6 +231,7 @@ static void poll_until_over(struct run *run)
 
 	while (!is_over(run)) {
 		session__poll(run->session, TICK_MS);
+		begin_if_due(run);
 		flush_output(run);
 		if (!watch->tick || monotonic__ms() < next_tick)
 			continue;
@@ -272,11 +296,14 @@ static int run_prepared(struct run *run)
 			return status;
 		}
 	}
-	if (options->duration)
+	if (run->window)
+		time_window__attached(run->window);
+	else if (options->duration)
 		run->until = monotonic__ms() + (options->duration + 999999) / 1000000;
 	poll_until_over(run);
 	collection__close(run->collection, monotonic__ns());
 	session__finish(run->session);
+	begin_if_due(run);
 	report_windows(run);
 	watch->finish(watch->context, run->session);
 	flush_output(run);
@@ -315,6 +342,12 @@ int watch__run(const struct watch *watch)
 		if (!run.collection)
 			return EXIT_TROUBLE;
 	}
+	if (watch->at) {
+		run.window =
+			time_window__new(watch->at, options->duration, sink_behind_window(&run));
+		if (!run.window)
+			return EXIT_TROUBLE;
+	}
 	if (options->program) {
 		bool agents = source_of(watch) != SESSION_DRIVER;
 
@@ -337,6 +370,7 @@ int watch__run(const struct watch *watch)
 	/* Frees the agents before it waits: a program that runs on is not watched any more. */
 	session__close(run.session);
 	collection__free(run.collection);
+	time_window__free(run.window);
 	if (run.program_runs && !run.runner.ended && run.session)
 		wait_for_program(&run);
 	if (run.pidfd >= 0)

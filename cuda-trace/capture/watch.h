@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include "cuda-trace/cli/options.h"
 #include "cuda-trace/capture/collection.h"
+#include "cuda-trace/capture/time_window.h"
 #include "cuda-trace/cli/sample_options.h"
 #include "cuda-trace/capture/session.h"
 
@@ -30,6 +31,7 @@ struct watch {
 	bool launches_at_entry; /* as session_options has it */
 	struct sample sample;	/* .on_ms 0 = groups as they are, all the time */
 	struct windows windows; /* in which it collects; their groups are added to `groups` */
+	uint64_t at;		/* ns since 1970: it collects from then on; 0 = at once */
 	struct watch_end *end;	/* NULL = the tool ends as PROGRAM did */
 	FILE *output;		/* open already, and left open; NULL = as the options say */
 	const struct sink *sink;
@@ -38,6 +40,8 @@ struct watch {
 	int (*start)(void *context, FILE *output);
 	/* The session is attached, nothing has come yet. May be NULL. */
 	void (*attached)(void *context, struct session *session);
+	/* With `at`: the time has come. May be NULL. */
+	void (*begun)(void *context, const struct time_window_begin *begin);
 	/* Several times a second; true = enough was seen. May be NULL. */
 	bool (*tick)(void *context, struct session *session);
 	/* Everything has come; all processes were ended. */

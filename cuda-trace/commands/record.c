@@ -17,12 +17,14 @@
 #include "cuda-trace/commands/stack_options.h"
 #include "cuda-trace/cli/event_groups.h"
 #include "cuda-trace/cli/output_pattern.h"
+#include "cuda-trace/cli/start_option.h"
 #include "cuda-trace/capture/losses.h"
 #include "cuda-trace/base/clock.h"
 #include "cuda-trace/base/size_text.h"
 #include "cuda-trace/attach/probe_selfcheck.h"
 #include "cuda-trace/capture/stack_rate.h"
 #include "cuda-trace/capture/overhead_limit.h"
+#include "cuda-trace/proc/runner.h"
 #include "cuda-trace/recording/store.h"
 #include "cuda-trace/report/report_output.h"
 #include "cuda-trace/base/text.h"
@@ -37,7 +39,7 @@ struct record_options {
 	struct options shared; /* first: the shared rows mean its fields */
 	const char *path, *max_size;
 	uint64_t last;
-	const char *events, *stacks, *call_graph;
+	const char *events, *stacks, *call_graph, *at;
 	double stack_percent; /* of a thread's time, for stacks; 0 = as many as -g says */
 	bool compress, force, quiet, idle, energy;
 };
@@ -63,6 +65,9 @@ static const struct option_row rows[] = {
 	 "with -g: as many stacks as take at most PERCENT of a\nthread's time; otherwise like "
 	 "--sample, with windows\nthat make launches slower by at most PERCENT",
 	 AT(shared.max_overhead)},
+	{OPTION_TEXT, 0, "at", "TIME",
+	 "attach now, record from TIME on: HH:MM[:SS],\n+SECONDS, @UNIX_SECONDS or RFC 3339",
+	 AT(at)},
 	{OPTION_HEADING, 0, NULL, NULL, "The file", 0},
 	{OPTION_TEXT, 'o', "output", "FILE",
 	 "the recording (default " DEFAULT_PATH "); %p, %h, %r, %c\nbecome pid, host, rank and "
@@ -105,6 +110,7 @@ struct record {
 	struct record_threads *threads; /* NULL = not wanted */
 	struct energy_meter *meter;	/* likewise */
 	char *command, *windows;
+	struct start_option start;
 	uint32_t groups;	 /* what is to be kept */
 	struct stack_pace *pace; /* NULL = the period stays */
 	uint64_t trap_ns;
@@ -202,16 +208,41 @@ static void on_attached(void *context, struct session *session)
 {
 	struct record *record = context;
 
-	say_progress(record, record->options.shared.program ? "attached; PROGRAM starts"
-							    : "recording; Ctrl-C ends it");
+	char line[128];
+
+	if (record->start.utc)
+		say_progress(record, start_option__wait(&record->start, line, sizeof(line)));
+	else
+		say_progress(record, record->options.shared.program ? "attached; PROGRAM starts"
+								    : "recording; Ctrl-C ends it");
 	if (record->options.idle)
 		record->threads = record_threads__new(session, record->store);
-	if (record->options.energy)
+	if (record->options.energy && !record->start.utc)
 		record->meter = record_energy__open();
+	if (record->start.utc)
+		record_threads__only(record->threads, UINT64_MAX, UINT64_MAX);
 	if (record->pace)
 		record->trap_ns = probe_selfcheck__measure();
 	if (record->period)
 		set_stack_period(record, session, record->period);
+}
+
+/* --at: the time has come. */
+static void on_begun(void *context, const struct time_window_begin *begin)
+{
+	struct record *record = context;
+	const struct spool_begin stored = {begin->monotonic, begin->utc};
+	uint64_t length = record->options.shared.duration;
+
+	store__put(record->store, SPOOL_BEGIN, &stored, sizeof(stored), NULL, 0);
+	record_threads__only(record->threads, begin->monotonic,
+			     length ? begin->monotonic + length : UINT64_MAX);
+	record->start.begun = true;
+	if (record->options.energy)
+		record->meter = record_energy__open();
+	if (begin->late_ns)
+		start_option__say_late(begin->late_ns);
+	say_progress(record, "recording; Ctrl-C ends it");
 }
 
 /* -g --max-overhead: as many stacks as are allowed. */
@@ -241,6 +272,7 @@ static int on_start(void *context, FILE *output)
 	struct store_options store = {
 		.path = options->path,
 		.command = record->command,
+		.at = record->start.utc ? record->start.text : NULL,
 		.windows = record->windows,
 		.max_bytes = options->max_size ? size_text__parse(options->max_size) : 0,
 		.keep = options->last,
@@ -354,51 +386,11 @@ static void on_finish(void *context, struct session *session)
 			text__count(count, records), size);
 	else
 		fprintf(stderr, "%s: 0 events, %s: %s\n", shown, size, why_nothing(record, &lost));
+	if (record->start.utc && !record->start.begun)
+		fprintf(stderr, "recording ended before the time of --at\n");
 	say_stacks(record);
 	if (losses__any(&lost))
 		losses__say(stderr, &lost);
-}
-
-/* "prog 'arg 1' arg2", for the file; only what fits. */
-static char *join_command(char **program)
-{
-	char *line = NULL;
-	size_t size = 0;
-	FILE *file = open_memstream(&line, &size);
-
-	if (!file)
-		return NULL;
-	for (int i = 0; program[i] && size < 3000; i++) {
-		bool plain = !strpbrk(program[i], " \t\n'\"\\$") && *program[i];
-
-		fprintf(file, plain ? "%s%s" : "%s'%s'", i ? " " : "", program[i]);
-		fflush(file);
-	}
-	fclose(file);
-	return line;
-}
-
-/* 0 = none, or too many. */
-static double parse_percent(const char *text)
-{
-	char *end;
-	double number = strtod(text, &end);
-
-	if (end == text || (*end && strcmp(end, "%")) || !(number > 0 && number <= 100))
-		return 0;
-	return number;
-}
-
-/* What may be spent goes into stacks; GPU times are all taken, or as --sample says. */
-static int parse_stack_percent(struct record_options *options)
-{
-	if (*options->stacks)
-		return options__misuse(&usage, "either -g=N or --max-overhead");
-	options->stack_percent = parse_percent(options->shared.max_overhead);
-	options->shared.max_overhead = NULL;
-	if (!(options->stack_percent > 0))
-		return options__misuse(&usage, "--max-overhead wants percent above 0, at most 100");
-	return EXIT_OK;
 }
 
 static int check(struct record_options *options, uint32_t *groups)
@@ -416,7 +408,9 @@ static int check(struct record_options *options, uint32_t *groups)
 			  1u << CUDA_GROUP_RUNTIME;
 	if (options->stacks && !stack_rate__parse(options->stacks))
 		return options__misuse(&usage, "-g takes 1, 10, 100, 1000 or 10000");
-	if (options->stacks && options->shared.max_overhead && parse_stack_percent(options))
+	if (options->stacks && options->shared.max_overhead &&
+	    stack_options__percent(&usage, options->stacks, &options->shared,
+				   &options->stack_percent))
 		return EXIT_USAGE;
 	/* A copy of a stack is as large as a hundred records. */
 	if (options->stacks && !options->shared.ring_mib && !options->stack_percent &&
@@ -465,6 +459,7 @@ int cmd_record(int argc, char **argv)
 		.sources = true,
 		.start = on_start,
 		.attached = on_attached,
+		.begun = on_begun,
 		.tick = on_tick,
 		.finish = on_finish,
 	};
@@ -481,8 +476,11 @@ int cmd_record(int argc, char **argv)
 	if (!status)
 		status = window_options__choose(&usage, &record.options.shared, watch.groups,
 						&watch.windows);
+	if (!status && record.options.at)
+		status = start_option__parse(&usage, record.options.at, &record.start);
 	if (status)
 		return status;
+	watch.at = record.start.utc;
 	record.sampled = watch.sample.on_ms || watch.sample.max_overhead > 0;
 	record.groups = watch.groups;
 	record.calls = watch.groups >> CUDA_GROUP_API_GRAPH & 1;
@@ -498,7 +496,7 @@ int cmd_record(int argc, char **argv)
 	watch.stacks_timed = record.pace != NULL;
 	watch.stacks_copied = stack_options__unwinds(record.options.call_graph);
 	if (record.options.shared.program)
-		record.command = join_command(record.options.shared.program);
+		record.command = runner__command_line(record.options.shared.program);
 	record.windows = window_options__describe(&watch.windows);
 	record.overhead = overhead_limit__new(&watch.sample);
 	say_progress(&record, "attaching to the probes ...");

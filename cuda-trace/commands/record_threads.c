@@ -31,6 +31,7 @@ struct record_threads {
 	uint32_t process_count, process_capacity;
 	const struct process *last; /* that something came of */
 	uint64_t last_read, lost;
+	uint64_t from, until; /* ns: what is recorded */
 };
 
 /* The number of a text, which is in the recording before what refers to it. */
@@ -61,8 +62,33 @@ static uint32_t function_text(struct record_threads *threads, uint32_t function)
 	return threads->function_texts[function];
 }
 
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* False: all of it is outside. */
+static bool clip(const struct record_threads *threads, struct spool_thread *thread)
+{
+	uint64_t length;
+
+	if (thread->start >= threads->from && thread->end <= threads->until)
+		return true;
+	if (thread->end < threads->from || thread->start >= threads->until)
+		return false;
+	if (thread->start < threads->from)
+		thread->start = threads->from;
+	thread->end = least(thread->end, threads->until);
+	length = thread->end - thread->start;
+	thread->off_ns = least(thread->off_ns, length);
+	thread->delay_ns = least(thread->delay_ns, length);
+	return true;
+}
+
 static void put(struct record_threads *threads, struct spool_thread *thread)
 {
+	if (!clip(threads, thread))
+		return;
 	thread->head = (struct cuda_record){SPOOL_THREAD, sizeof(*thread), 0};
 	store__put(threads->store, SPOOL_RECORD, thread, sizeof(*thread), NULL, 0);
 }
@@ -127,6 +153,7 @@ struct record_threads *record_threads__new(const struct session *session, struct
 	if (!threads)
 		return NULL;
 	threads->store = store;
+	threads->until = UINT64_MAX;
 	threads->last_read = monotonic__ns();
 	threads->texts = intern__new(TEXTS_MAX, TEXTS_BYTES);
 	threads->functions = idle_functions__new();
@@ -165,6 +192,14 @@ void record_threads__process(struct record_threads *threads, const struct proces
 	known->interpreter = interpreter;
 	idle_evidence__interpreter(idle_threads__evidence(threads->threads), process->pid,
 				   interpreter);
+}
+
+void record_threads__only(struct record_threads *threads, uint64_t from, uint64_t until)
+{
+	if (!threads)
+		return;
+	threads->from = from;
+	threads->until = until;
 }
 
 void record_threads__leave(struct record_threads *threads, const struct process *process)

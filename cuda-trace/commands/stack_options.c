@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "cuda-trace/commands/stack_options.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include "cuda-trace/base/exit_status.h"
 #include "cuda-trace/base/text.h"
 
 bool stack_options__unwinds(const char *call_graph)
@@ -31,4 +33,27 @@ void stack_options__say(FILE *out, const struct callstacks_counts *counts, const
 	say_if_any(out, counts->without_python, "of threads that Python does not know");
 	say_if_any(out, counts->lost, "more did not fit");
 	putc('\n', out);
+}
+
+/* 0 = none, or too many. */
+static double parse_percent(const char *text)
+{
+	char *end;
+	double number = strtod(text, &end);
+
+	if (end == text || (*end && strcmp(end, "%")) || !(number > 0 && number <= 100))
+		return 0;
+	return number;
+}
+
+int stack_options__percent(const struct option_usage *usage, const char *stacks,
+			   struct options *options, double *percent)
+{
+	if (*stacks)
+		return options__misuse(usage, "either -g=N or --max-overhead");
+	*percent = parse_percent(options->max_overhead);
+	options->max_overhead = NULL;
+	if (!(*percent > 0))
+		return options__misuse(usage, "--max-overhead wants percent above 0, at most 100");
+	return EXIT_OK;
 }

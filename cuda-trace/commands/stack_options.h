@@ -25,4 +25,9 @@ bool stack_options__unwinds(const char *call_graph);
 /* A line. */
 void stack_options__say(FILE *out, const struct callstacks_counts *counts, const char *call_graph);
 
+/* -g --max-overhead: what may be spent goes into stacks; GPU times are all kept, or as --sample
+ * says. 0, or EXIT_USAGE after a message. */
+int stack_options__percent(const struct option_usage *usage, const char *stacks,
+			   struct options *options, double *percent);
+
 #endif

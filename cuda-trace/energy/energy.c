@@ -11,7 +11,7 @@
 #include "cuda-trace/energy/energy_cells.h"
 #include "cuda-trace/energy/energy_users.h"
 
-#define GPUS 64 /* as many as capture/gpu_set.h has */
+#define GPUS 64 /* as many as base/gpu_set.h has */
 
 struct gpu {
 	struct energy_cells work;

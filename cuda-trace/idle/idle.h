@@ -6,7 +6,7 @@
 #ifndef CUDA_TRACE_IDLE_IDLE_H
 #define CUDA_TRACE_IDLE_IDLE_H
 
-#include "cuda-trace/capture/gpu_set.h"
+#include "cuda-trace/base/gpu_set.h"
 #include "cuda-trace/idle/idle_causes.h"
 #include "cuda-trace/idle/idle_timeline.h"
 #include "libcupti-usdt/probes.h"

@@ -10,7 +10,7 @@
 #include <string.h>
 #include "cuda-trace/base/array_grow.h"
 #include "cuda-trace/base/clock.h"
-#include "cuda-trace/capture/gpu_set.h"
+#include "cuda-trace/base/gpu_set.h"
 #include "cuda-trace/capture/record_times.h"
 #include "cuda-trace/idle/idle_recent.h"
 #include "cuda-trace/idle/open_launches.h"

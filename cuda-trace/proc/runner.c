@@ -153,3 +153,21 @@ int runner__pass_on(const struct runner *runner)
 	raise(signal_number);
 	return 128 + signal_number;
 }
+
+char *runner__command_line(char **program)
+{
+	char *line = NULL;
+	size_t size = 0;
+	FILE *file = open_memstream(&line, &size);
+
+	if (!file)
+		return NULL;
+	for (int i = 0; program[i] && size < 3000; i++) {
+		bool plain = !strpbrk(program[i], " \t\n'\"\\$") && *program[i];
+
+		fprintf(file, plain ? "%s%s" : "%s'%s'", i ? " " : "", program[i]);
+		fflush(file);
+	}
+	fclose(file);
+	return line;
+}

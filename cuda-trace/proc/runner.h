@@ -28,5 +28,7 @@ void runner__signal(const struct runner *runner, int signal);
 void runner__cancel(struct runner *runner);
 /* The exit status to return; if a signal ended the program, ends the tool by the same signal. */
 int runner__pass_on(const struct runner *runner);
+/* "prog 'arg 1' arg2"; only what fits. To be freed; NULL = no memory. */
+char *runner__command_line(char **program);
 
 #endif

@@ -7,7 +7,7 @@
 #define CUDA_TRACE_PUSH_PUSH_METRICS_H
 
 #include "cuda-trace/base/interval_set.h"
-#include "cuda-trace/capture/gpu_set.h"
+#include "cuda-trace/base/gpu_set.h"
 #include "cuda-trace/push/push_profile.h"
 
 #define PUSH_METRICS_SERIES 4096 /* processes on GPUs; the kernels of others are not in them */

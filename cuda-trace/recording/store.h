@@ -16,6 +16,7 @@ struct store;
 struct store_options {
 	const char *path;    /* of the recording; the spool is PATH.part until it is finished */
 	const char *command; /* what was run, NULL = nothing */
+	const char *at;	     /* when it is to begin, NULL = at once */
 	const char *windows; /* which options chose windows, NULL = it is recorded all the time */
 	uint64_t max_bytes;  /* 0 = no limit */
 	uint64_t keep;	     /* ns: only the last so many are kept; 0 = all */
@@ -39,7 +40,7 @@ void store__stack_period(struct store *store, uint32_t period);
 void store__process_end(struct store *store, struct process *process);
 /* Call it a few times a second: 0, -EFBIG at max_bytes, or why the file cannot grow. */
 int store__tick(struct store *store, const struct session_lost_counts *lost);
-/* Anything that is of no process: what threads did, texts of that. */
+/* Anything that is of no process: when it begins, what threads did, texts of that. */
 void store__put(void *store, enum spool_kind kind, const void *data, size_t size, const void *more,
 		size_t more_size);
 /* Names the functions of stacks; of store__finish() a part. Zeros where there are none. */

@@ -16,6 +16,7 @@
 #include <zlib.h>
 #include "cuda-trace/capture/session.h"
 #include "cuda-trace/recording/older_recording.h"
+#include "cuda-trace/recording/store_begin.h"
 #include "cuda-trace/recording/store_origin.h"
 #include "cuda-trace/recording/store_rows.h"
 #include "cuda-trace/recording/store_text.h"
@@ -34,6 +35,7 @@ struct import {
 	struct spool_session session;
 	char *facts; /* "key=value\0key=value\0\0" of the session */
 	struct spool_lost lost;
+	struct spool_begin begin; /* .monotonic 0 = that of the session */
 	bool has_lost, has_session;
 	uint64_t first, last, finished; /* times of blocks, of the proper end (0 = none) */
 	uint64_t shown;			/* when the progress line was last written */
@@ -75,6 +77,11 @@ static int import_session(struct import *import, const uint8_t *data, size_t siz
 		return -ENOMEM;
 	memcpy(import->facts, data + sizeof(import->session), size);
 	import->has_session = true;
+	if (import->begin.monotonic) {
+		import->session.boottime += import->begin.monotonic - import->session.monotonic;
+		import->session.monotonic = import->begin.monotonic;
+		import->session.utc = import->begin.utc;
+	}
 	return store_rows__new(&import->rows, import->db, import->session.monotonic);
 }
 
@@ -265,6 +272,25 @@ static const char *fact(const struct import *import, const char *key)
 	return NULL;
 }
 
+static int put_begin(struct import *import)
+{
+	char utc[24], monotonic[24];
+	const char *rows[][2] = {
+		{"AT", fact(import, "at")},
+		{"BEGIN_UTC_NS", utc},
+		{"BEGIN_MONOTONIC_NS", monotonic},
+	};
+	int err = 0;
+
+	snprintf(utc, sizeof(utc), "%llu", (unsigned long long)import->begin.utc);
+	snprintf(monotonic, sizeof(monotonic), "%llu", (unsigned long long)import->begin.monotonic);
+	for (size_t i = 0; !err && i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (i ? import->begin.monotonic : rows[0][1] != NULL)
+			err = db__run(import->db, "INSERT INTO META_DATA_CAPTURE VALUES (?,?)",
+				      "tt", rows[i][0], rows[i][1]);
+	return err;
+}
+
 static int put_time(struct import *import)
 {
 	int64_t stop = import->finished ? import->finished : import->last;
@@ -366,8 +392,10 @@ cleanup:
 static int fill(struct import *import)
 {
 	struct spool_damage damage;
-	int err = read_pass(import, PASS_FACTS);
+	int err = store_begin__find(&import->begin, import->options->spool);
 
+	if (!err)
+		err = read_pass(import, PASS_FACTS);
 	if (!err && !import->has_session) {
 		fprintf(stderr, "cuda-trace: %s is not a recording of cuda-trace\n",
 			import->options->spool);
@@ -395,6 +423,8 @@ static int fill(struct import *import)
 		err = put_time(import);
 	if (!err)
 		err = put_meta(import);
+	if (!err)
+		err = put_begin(import);
 	return err ? err : db__finish(import->db);
 }
 

@@ -6,7 +6,7 @@
 #include "cuda-trace/base/clock.h"
 
 int store_session__describe(struct spool_session *session, char *facts, int size,
-			    const char *command, const char *windows)
+			    const char *command, const char *windows, const char *at)
 {
 	struct utsname name;
 	int n;
@@ -24,6 +24,8 @@ int store_session__describe(struct spool_session *session, char *facts, int size
 		     name.nodename, 0, name.release, 0, sysconf(_SC_NPROCESSORS_ONLN), 0);
 	if (windows)
 		n += snprintf(facts + n, size - n, "windows=%s%c", windows, 0);
+	if (at)
+		n += snprintf(facts + n, size - n, "at=%s%c", at, 0);
 	if (command)
 		n += snprintf(facts + n, size - n, "command=%s", command);
 	return (n > size - 1 ? size - 1 : n) + 1;

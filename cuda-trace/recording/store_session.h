@@ -9,6 +9,6 @@
 
 /* "key=value" facts, each with a NUL; their size. What does not fit is cut. */
 int store_session__describe(struct spool_session *session, char *facts, int size,
-			    const char *command, const char *windows);
+			    const char *command, const char *windows, const char *at);
 
 #endif

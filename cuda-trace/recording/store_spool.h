@@ -57,6 +57,7 @@ enum spool_kind {
 	SPOOL_ORIGIN = 17,   /* struct spool_origin */
 	SPOOL_TEXT = 18,     /* u32 number, text: of thread states */
 	SPOOL_LINE = 19,     /* u32 frame, u32 line, path: found later than the frame */
+	SPOOL_BEGIN = 20,    /* struct spool_begin: it was recorded from then on */
 };
 
 /* Numbers are those of one recording, from 1. */
@@ -142,6 +143,11 @@ struct spool_session {
 	uint64_t monotonic;	 /* the file's time 0 */
 	uint64_t utc;		 /* ns since 1970 at that moment */
 	uint64_t boottime;	 /* CLOCK_BOOTTIME at that moment */
+};
+
+/* The file's time 0 instead of that of the session. */
+struct spool_begin {
+	uint64_t monotonic, utc; /* ns */
 };
 
 struct spool_process {

@@ -22,7 +22,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cuda-trace/capture/gpu_set.h"
+#include "cuda-trace/base/gpu_set.h"
 #include "cuda-trace/base/interval_set.h"
 #include "cuda-trace/capture/record_times.h"
 #include "cuda-trace/stat/stat_lines.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "cuda-trace/capture/gpu_set.h"
+#include "cuda-trace/base/gpu_set.h"
 
 #include <string.h>
 

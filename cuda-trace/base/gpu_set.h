@@ -2,8 +2,8 @@
 /*
  * Which GPU a process means by an ordinal: in containers each process has a device 0. One thread.
  */
-#ifndef CUDA_TRACE_CAPTURE_GPU_SET_H
-#define CUDA_TRACE_CAPTURE_GPU_SET_H
+#ifndef CUDA_TRACE_BASE_GPU_SET_H
+#define CUDA_TRACE_BASE_GPU_SET_H
 
 #include <stdbool.h>
 #include <stdint.h>
