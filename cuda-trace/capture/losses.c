@@ -61,6 +61,19 @@ bool losses__any(const struct session_lost_counts *lost)
 	return any(lost->agent, CUDA_LOST_COUNT) || any(lost->session, SESSION_LOST_COUNT);
 }
 
+bool losses__unseen(const struct session_lost_counts *lost)
+{
+	static const enum session_lost reasons[] = {
+		SESSION_LOST_YIELDED,	SESSION_LOST_FILES,	 SESSION_LOST_DRIVERS,
+		SESSION_LOST_PROCESSES, SESSION_LOST_UNOBSERVED, SESSION_LOST_LATE,
+	};
+
+	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
+		if (lost->session[reasons[i]])
+			return true;
+	return false;
+}
+
 void losses__say(FILE *file, const struct session_lost_counts *lost)
 {
 	for (int i = 0; i < CUDA_LOST_COUNT; i++)

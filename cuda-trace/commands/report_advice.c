@@ -3,6 +3,7 @@
 #include "cuda-trace/commands/report_advice.h"
 #include <errno.h>
 #include "cuda-trace/base/pattern.h"
+#include "cuda-trace/capture/losses.h"
 #include "cuda-trace/report/report_records.h"
 #include "cuda-trace/stat/stat_table.h"
 
@@ -24,6 +25,7 @@ static void on_process_end(void *context, struct process *process)
 int report_advice__read(struct report_advice *advice, const struct report_file *file)
 {
 	struct pattern *pattern = pattern__new(NULL);
+	struct session_lost_counts lost;
 	struct stat_table table;
 	const struct sink sink = {
 		.context = &table,
@@ -40,7 +42,8 @@ int report_advice__read(struct report_advice *advice, const struct report_file *
 	err = report_records__run(file, &sink);
 	if (!err) {
 		stat_table__sort(&table);
-		count = stat_advice__lines(&table, advice->text);
+		report_records__lost(file, &lost);
+		count = losses__unseen(&lost) ? 0 : stat_advice__lines(&table, advice->text);
 		for (int i = 0; i < count; i++)
 			advice->lines[i] = advice->text[i];
 		advice->lines[count] = NULL;

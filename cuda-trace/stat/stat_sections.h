@@ -21,6 +21,8 @@ stat_section stat_sections__devices, stat_sections__contexts, stat_sections__str
 stat_section stat_sections__windows;
 /* Where the time went, and advice. */
 stat_section stat_sections__time;
+/* False: some work was not seen, so nobody knows when GPUs were idle. */
+bool stat_sections__idle_is_known(const struct stat_report *report);
 /* Whose the busy time of GPUs was. */
 stat_section stat_sections__shares;
 /* Whose the kernels are. */

@@ -167,12 +167,12 @@ static void put_idle(struct sheet *sheet, const struct idle_sums *idle)
 void stat_sections__idle(struct sheet *sheet, const struct stat_report *report)
 {
 	const struct idle_sums *idle = report->idle;
+	bool is_known = stat_sections__idle_is_known(report);
 
-	if (!idle || report->table->time.killed)
+	if (!idle || !is_known)
 		sheet__put(sheet, "idle", cell_none);
 	else if (sheet->json || (report->idle_wanted && idle->idle_ns))
 		put_idle(sheet, idle);
-	if (!idle && report->idle_wanted && !report->table->time.killed &&
-	    report->table->process_count)
+	if (!idle && report->idle_wanted && is_known && report->table->process_count)
 		sheet__say(sheet, "\nWhy the GPU was idle: not known, as there are no GPU times\n");
 }

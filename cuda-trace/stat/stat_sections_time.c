@@ -3,6 +3,7 @@
  * `stat`: where the time went. All shares are of the same: the window, once for each GPU.
  */
 #include "cuda-trace/base/text.h"
+#include "cuda-trace/capture/losses.h"
 #include "cuda-trace/stat/stat_advice.h"
 #include "cuda-trace/stat/stat_sections.h"
 
@@ -39,8 +40,14 @@ static void put_gpus(struct sheet *sheet, const struct stat_time_sums *time)
 	sheet__close(sheet);
 }
 
-static void put_late(struct sheet *sheet, const struct stat_time_sums *time)
+bool stat_sections__idle_is_known(const struct stat_report *report)
 {
+	return !report->table->time.killed && !losses__unseen(report->lost);
+}
+
+static void put_late(struct sheet *sheet, const struct stat_report *report)
+{
+	const struct stat_time_sums *time = &report->table->time;
 	char count[32], gpu[16], host[16];
 
 	sheet__put(sheet, "late_events", cell_number(time->late_events));
@@ -60,6 +67,8 @@ static void put_late(struct sheet *sheet, const struct stat_time_sums *time)
 			   "last kernels are lost\n",
 			   text__count(count, time->killed),
 			   time->killed == 1 ? " was" : "es were");
+	else if (losses__unseen(report->lost))
+		sheet__say(sheet, " the rest is not known: work was not seen (lost, see below)\n");
 	if (time->left_out)
 		sheet__say(sheet,
 			   " launches and waits of %s more process%s are not included: too many at "
@@ -98,14 +107,15 @@ static void put_time(struct sheet *sheet, const struct stat_report *report)
 	put_part(sheet, "  with kernels", "kernel_ns", time->kernel_ns, whole);
 	put_part(sheet, "  with copies", "copy_ns", time->copy_ns, whole);
 	put_part(sheet, "  with both at once", "overlap_ns", stat_advice__overlap(time), whole);
-	if (!time->killed || sheet->json) {
+	if (stat_sections__idle_is_known(report) || sheet->json) {
 		put_part(sheet, "GPU idle", "idle_ns", stat_advice__idle(time), whole);
 		put_part(sheet, "  while the host was in launch calls", "launch_bound_ns",
 			 time->host_bound_ns, whole);
 		put_part(sheet, "  while the host waited for the GPU", "idle_wait_ns",
 			 time->host_wait_ns, whole);
 	}
-	put_late(sheet, time);
+	sheet__put(sheet, "idle_is_known", cell_bool(stat_sections__idle_is_known(report)));
+	put_late(sheet, report);
 	if (sheet->json)
 		put_gpus(sheet, time);
 	sheet__close(sheet);
@@ -115,7 +125,7 @@ void stat_sections__time(struct sheet *sheet, const struct stat_report *report)
 {
 	const struct stat_table *table = report->table;
 	char lines[STAT_MAX_ADVICE][256];
-	int count = stat_advice__lines(table, lines);
+	int count = stat_sections__idle_is_known(report) ? stat_advice__lines(table, lines) : 0;
 
 	if (!sheet->json && !table->time.window_ns)
 		return;

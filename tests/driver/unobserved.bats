@@ -52,6 +52,21 @@ unreadable() {
 	json out.json '.totals.launches == 10 and .lost.total == 0 and .missed == []'
 }
 
+@test "stat (a process is observed, another is not) does not say how long the GPU was idle, and advises nothing" {
+	unreadable
+	# shellcheck disable=SC2016 # expanded inside
+	local both=("$SIM" sh -c '"$1" -n 200 -p 1000 && exec env -i LD_LIBRARY_PATH="$0" "$1" -n 10' "$PWD/theirs" "$WORKLOADS/launch-storm")
+	ct stat --no-attach --json -o out.json -- "${both[@]}" >out
+	json out.json '.totals.kernels == 200 and .lost.unobserved == 1 and .time.gpu_busy_ns > 0 and .time.idle_is_known == false and
+		.advice == [] and .idle == null'
+	ct stat --no-attach -o out.txt -- "${both[@]}" >out
+	grep -q '^ GPU busy ' out.txt
+	grep -qx ' the rest is not known: work was not seen (lost, see below)' out.txt
+	run ! grep -q '^ GPU idle ' out.txt
+	ct stat --json -o out.json -- "$SIM" "$WORKLOADS/launch-storm" -n 200 -p 1000 >out
+	json out.json '.time.idle_is_known'
+}
+
 @test "stat (the tool comes late to where libcuda is loaded) sees the rest, and says that calls are missing" {
 	mkfifo gate
 	# shellcheck disable=SC2016 # expanded inside
