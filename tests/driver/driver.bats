@@ -44,7 +44,7 @@ on_driver() {
 
 @test "driver source (a handle with more names than are kept) has no other kernel's name" {
 	cc -std=gnu11 -D_GNU_SOURCE -I"$TOP" -o unit "$TOP/tests/capture/unit_driver_names.c" \
-		$(tool_sources driver_names names process agent_state demangle) -lstdc++
+		$(tool_sources driver_names names process payload_parts payload_json number_text text agent_state demangle) -lstdc++
 	run -0 ./unit
 	assert_output 'the second: kernel_2
 the first again: kernel_1

@@ -90,14 +90,6 @@ json_kept() {
 	return "$status"
 }
 
-# tool_sources NAME...: the paths of the tool's NAME.c, which are unique, for unit tests.
-tool_sources() {
-	local name
-	for name; do
-		find "$TOP/cuda-trace" -name "$name.c" | grep . || fail "the tool has no $name.c"
-	done
-}
-
 # expect_key FILE KEY: the number behind KEY= in the `expect` line that a workload printed last.
 expect_key() {
 	local value
