@@ -16,6 +16,7 @@
 #include "cuda-trace/export/export.h"
 #include "cuda-trace/export/export_origins.h"
 #include "cuda-trace/cli/options.h"
+#include "cuda-trace/merge/steps.h"
 #include "cuda-trace/report/report_compare.h"
 #include "cuda-trace/report/report_file.h"
 #include "cuda-trace/report/report_output.h"
@@ -29,7 +30,8 @@ struct report_options {
 	bool kernels, api, memory, copies, memsets, sync, graphs, nvtx, idle, errors, losses;
 	bool energy;
 	bool processes, stalls, launches, copy_calls, all;
-	bool csv, json, compare, runtime_names, merge;
+	bool csv, json, compare, runtime_names, merge, steps;
+	const char *step_range;
 	const char *sql, *import, *output;
 	const char *by;
 	const char *timeline, *perfetto, *folded, *pprof, *flamegraph, *html, *symbols, *device;
@@ -102,6 +104,11 @@ static const struct option_row rows[] = {
 	 "recordings of several ranks and hosts on one clock:\nwho is late, exposed communication, "
 	 "kernels by rank;\nalso with --timeline",
 	 AT(merge)},
+	{OPTION_FLAG, 0, "steps", NULL,
+	 "what a step takes on each rank: recordings, or\nsummaries as --steps --json writes them",
+	 AT(steps)},
+	{OPTION_TEXT, 0, "step-range", "NAME",
+	 "what a step is: an NVTX range (default:\n'ProfilerStep#*' of PyTorch)", AT(step_range)},
 	{OPTION_HEADING, 0, NULL, NULL, "Output", 0},
 	{OPTION_COUNT, 'n', "count", "COUNT", "at most COUNT rows per table", AT(limit)},
 	{OPTION_FLAG, 'j', "json", NULL, "one JSON object per row", AT(json)},
@@ -120,6 +127,7 @@ static const struct option_usage usage = {
 	.summary = "Prints tables from a recording or an SQLite export of Nsight Systems.",
 	.synopsis = (const char *const[]){"[OPTIONS] [FILE]", "--compare [OPTIONS] OLD NEW",
 					  "--merge [OPTIONS] FOLDER|FILE...",
+					  "--steps [OPTIONS] FOLDER|FILE...",
 					  "--import SPOOL --output FILE", NULL},
 	.tables = (const struct option_row *const[]){rows, NULL},
 	.examples = "  cuda-trace report\n"
@@ -358,21 +366,33 @@ static int import(const struct report_options *options)
 	return import__run(&wanted, NULL);
 }
 
-/* It has its own tables, of all files. */
-static int check_merge(const struct report_options *options, int files)
+/* An output of one recording. */
+static bool has_table(const struct report_options *options, bool timeline)
 {
 	bool table = options->all || options->energy || options->by || options->sql ||
-		     options->compare || options->parquet;
+		     options->compare || options->parquet || options->csv ||
+		     options->runtime_names || options->symbols;
 
 	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
 		table |= *(const bool *)((const char *)options + tables[i].offset);
 	for (size_t i = 0; i < sizeof(exports) / sizeof(exports[0]); i++)
-		table |= exports[i].offset != AT(timeline) &&
+		table |= (!timeline || exports[i].offset != AT(timeline)) &&
 			 *(const char *const *)((const char *)options + exports[i].offset);
-	if (table || options->csv || options->runtime_names || options->symbols)
+	return table;
+}
+
+/* These have their own tables, of all files. */
+static int check_files(const struct report_options *options, int files)
+{
+	const char *name = options->merge ? "--merge" : "--steps";
+
+	if (options->merge && (has_table(options, true) || options->steps))
 		return options__misuse(
 			&usage, "--merge goes with --timeline, --json, --count and --output");
-	return files ? 0 : options__misuse(&usage, "--merge needs folders or files");
+	if (options->steps && has_table(options, false))
+		return options__misuse(
+			&usage, "--steps goes with --step-range, --json, --count and --output");
+	return files ? 0 : options__misuse(&usage, "%s needs folders or files", name);
 }
 
 static int check(const struct report_options *options, int argc, char **argv, int operand)
@@ -406,8 +426,10 @@ static int check(const struct report_options *options, int argc, char **argv, in
 		return options__misuse(&usage, "--compare needs two files: OLD NEW");
 	if (options->compare && files > 2)
 		return options__extra_operand(&usage, argv[operand + 2]);
-	if (options->merge)
-		return check_merge(options, files);
+	if (options->step_range && !options->steps)
+		return options__misuse(&usage, "--step-range goes with --steps");
+	if (options->merge || options->steps)
+		return check_files(options, files);
 	if (!options->compare && files > 1)
 		return options__extra_operand(&usage, argv[operand + 1]);
 	return 0;
@@ -473,6 +495,15 @@ int cmd_report(int argc, char **argv)
 				.timeline = options.timeline,
 				.json = options.json,
 				.most = options.limit ? options.limit : DEFAULT_KERNELS,
+			},
+			argv + operand);
+	if (options.steps)
+		return step_report__run(
+			&(struct step_options){
+				.range = options.step_range ? options.step_range : "ProfilerStep#*",
+				.output = options.output,
+				.json = options.json,
+				.most = options.limit ? options.limit : UINT64_MAX,
 			},
 			argv + operand);
 	if (output_file__open(&output, "report", options.output, options.inputs))

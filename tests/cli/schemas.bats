@@ -34,7 +34,7 @@ options() {
 			;;
 		report)
 			found+=" report"
-			for mode in compare merge sql; do
+			for mode in compare merge sql steps; do
 				found+=" $("$TOP/tests/lib/schemas" --name report "--$mode" --json)"
 			done
 			;;

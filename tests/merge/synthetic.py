@@ -31,6 +31,8 @@ CREATE TABLE CUDA_TRACE_COLLECTIVES (start INTEGER NOT NULL, globalTid INTEGER N
 CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER NOT NULL, end INTEGER NOT NULL, deviceId INTEGER NOT NULL,
     contextId INTEGER NOT NULL, streamId INTEGER NOT NULL, correlationId INTEGER, globalPid INTEGER,
     demangledName INTEGER NOT NULL, shortName INTEGER NOT NULL, graphNodeId INTEGER);
+CREATE TABLE NVTX_EVENTS (start INTEGER NOT NULL, end INTEGER, eventType INTEGER NOT NULL, globalTid INTEGER, text TEXT,
+    textId INTEGER);
 """
 
 NAMES = {1: "gemm", 2: "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)", 3: "adam"}
@@ -115,7 +117,7 @@ def write(options, rank, rows, pid, comm):
     put("CUDA_TRACE_PROCESSES", [(key, 1, pid, 0, 0, "train", 0, None, 3, 0, 0, 0, None, None, None, "cupti", rank,
                                   rank % options.per_host, size)])
     put("CUDA_TRACE_COMMUNICATORS", [(key, 0, 0x7000, comm, None, None, size, rank)])
-    kernels, calls = [], []
+    kernels, calls, ranges = [], [], []
     for step, (begins, lengths, arrivals, ends) in enumerate(rows):
         begin, length, arrival, end = begins[rank], lengths[rank], arrivals[rank], ends[rank]
         number = step + (1 if rank == options.shift and step >= len(rows) // 2 else 0)
@@ -127,10 +129,12 @@ def write(options, rank, rows, pid, comm):
         kernels.append((at(begin), at(begin + length), rank % options.per_host, 1, 7, id_, key, 1, 1, None))
         kernels.append((at(arrival), at(end), rank % options.per_host, 1, 8, id_ + 1, key, 2, 2, None))
         kernels.append((at(arrival), at(arrival + 60e3), rank % options.per_host, 1, 7, id_ + 2, key, 3, 3, None))
+        ranges.append((at(begin), at(end), 59, key | 77, f"ProfilerStep#{step}", None))
         calls.append((at(arrival - 30e3), key | 77, 1, 0x7000, comm, size, rank, number, 262144, 7, 1048576, 0, 0, 0,
                       8, id_ + 1))
     put("CUPTI_ACTIVITY_KIND_KERNEL", kernels)
     put("CUDA_TRACE_COLLECTIVES", calls)
+    put("NVTX_EVENTS", ranges)
     db.commit()
     db.close()
 

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Two passes over the kernels: which take the longest, then what each step has of them. */
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cuda-trace/base/array_grow.h"
+#include "cuda-trace/base/text.h"
+#include "cuda-trace/collectives/collectives.h"
+#include "cuda-trace/merge/steps.h"
+
+#define STEPS_MAX 65536 /* of a process */
+#define OTHERS	  (STEP_GROUPS_MAX - 1)
+
+/* What is summed up of each step. */
+enum sum { BUSY = STEP_GROUPS_MAX, NCCL, SUMS };
+
+struct group {
+	int64_t name; /* of StringIds; -1 = the others */
+	bool is_nccl;
+	uint64_t kernels;
+};
+
+/* A process while the file is read. */
+struct process {
+	int64_t global;
+	int64_t *starts, *ends; /* of its steps, in order */
+	uint32_t steps, start_capacity, end_capacity;
+	struct group groups[STEP_GROUPS_MAX];
+	uint32_t group_count;
+	uint64_t *sums[SUMS]; /* by step */
+	uint32_t at;	      /* the step in which the last kernel began */
+	int64_t covered, nccl_covered;
+};
+
+struct scan {
+	const struct report_file *file;
+	struct process *list;
+	uint32_t count, capacity;
+	int err;
+};
+
+static struct process *find(struct scan *scan, int64_t global, bool make)
+{
+	for (uint32_t i = scan->count; i-- > 0;)
+		if (scan->list[i].global == global)
+			return &scan->list[i];
+	if (!make || scan->count == STEP_RANKS_MAX ||
+	    !array_grow__for_one(scan->list, scan->capacity, scan->count))
+		return NULL;
+	scan->list[scan->count] = (struct process){.global = global};
+	return &scan->list[scan->count++];
+}
+
+/* Rows of a statement, one after the other; its table may be missing. */
+static void each_row(struct scan *scan, const char *table, const char *sql,
+		     void (*row)(struct scan *scan, sqlite3_stmt *statement, void *context),
+		     void *context)
+{
+	sqlite3_stmt *statement = NULL;
+	int code;
+
+	if (scan->err || !report_file__has(scan->file, table, NULL))
+		return;
+	code = sqlite3_prepare_v2(scan->file->db, sql, -1, &statement, NULL);
+	while (!code || code == SQLITE_ROW) {
+		code = sqlite3_step(statement);
+		if (code == SQLITE_ROW)
+			row(scan, statement, context);
+	}
+	if (code != SQLITE_DONE)
+		scan->err = report_file__complain(scan->file);
+	sqlite3_finalize(statement);
+}
+
+static void add_range(struct scan *scan, sqlite3_stmt *row, void *context)
+{
+	const char *name = (const char *)sqlite3_column_text(row, 3), *pattern = context;
+	int64_t start = sqlite3_column_int64(row, 1), end = sqlite3_column_int64(row, 2);
+	struct process *process;
+
+	if (!name || end < start || fnmatch(pattern, name, 0))
+		return;
+	process = find(scan, sqlite3_column_int64(row, 0), true);
+	/* Of ranges within each other, or of several threads, the first one counts. */
+	if (!process || process->steps == STEPS_MAX ||
+	    (process->steps && start < process->ends[process->steps - 1]))
+		return;
+	if (!array_grow__for_one(process->starts, process->start_capacity, process->steps) ||
+	    !array_grow__for_one(process->ends, process->end_capacity, process->steps)) {
+		scan->err = -ENOMEM;
+		return;
+	}
+	process->starts[process->steps] = start;
+	process->ends[process->steps++] = end;
+}
+
+/* Rows come longest first. */
+static void add_group(struct scan *scan, sqlite3_stmt *row, void *context)
+{
+	struct process *process = find(scan, sqlite3_column_int64(row, 0) & ~0xffffffll, false);
+	const char *name = (const char *)sqlite3_column_text(row, 2);
+
+	if (!process || process->group_count >= OTHERS)
+		return;
+	process->groups[process->group_count++] = (struct group){
+		.name = sqlite3_column_int64(row, 1),
+		.is_nccl = name && collectives__is_nccl(name),
+	};
+}
+
+static bool allocate(struct process *process)
+{
+	if (process->group_count == OTHERS)
+		process->groups[process->group_count++].name = -1;
+	for (int i = 0; i < SUMS; i++) {
+		process->sums[i] = calloc(process->steps, sizeof(*process->sums[i]));
+		if (!process->sums[i])
+			return false;
+	}
+	return true;
+}
+
+static uint32_t group_of(const struct process *process, int64_t name)
+{
+	uint32_t i = 0;
+
+	while (i + 1 < process->group_count && process->groups[i].name != name)
+		i++;
+	return i;
+}
+
+/* What the interval adds to what is covered already: they come by their starts. */
+static uint64_t cover(int64_t *covered, int64_t start, int64_t end)
+{
+	int64_t from = start > *covered ? start : *covered;
+
+	if (end <= from)
+		return 0;
+	*covered = end;
+	return end - from;
+}
+
+static void add_kernel(struct scan *scan, sqlite3_stmt *row, void *context)
+{
+	struct process *process = find(scan, sqlite3_column_int64(row, 0) & ~0xffffffll, false);
+	int64_t start = sqlite3_column_int64(row, 1), end = sqlite3_column_int64(row, 2);
+	struct group *group;
+	uint32_t at, index;
+
+	if (!process || !process->group_count || end < start || start < process->starts[0])
+		return;
+	at = process->at;
+	while (at + 1 < process->steps && start >= process->starts[at + 1])
+		at++;
+	process->at = at;
+	/* What comes after the last step is of none. */
+	if (at + 1 == process->steps && start >= process->ends[at])
+		return;
+	index = group_of(process, sqlite3_column_int64(row, 3));
+	group = &process->groups[index];
+	group->kernels++;
+	process->sums[index][at] += end - start;
+	process->sums[BUSY][at] += cover(&process->covered, start, end);
+	if (group->is_nccl)
+		process->sums[NCCL][at] += cover(&process->nccl_covered, start, end);
+}
+
+/* Sorts them. The smallest that so many in 100 do not exceed. */
+static struct step_time time_of(uint64_t *times, uint32_t count)
+{
+	step_ranks__sort(times, count);
+	return (struct step_time){
+		.p50 = times[(count * 50ull + 99) / 100 - 1],
+		.p99 = times[(count * 99ull + 99) / 100 - 1],
+	};
+}
+
+static void take_text(const struct report_file *file, const char *sql, int64_t key, char *out,
+		      size_t size, size_t columns)
+{
+	sqlite3_stmt *statement = NULL;
+
+	snprintf(out, size, "?");
+	if (sqlite3_prepare_v2(file->db, sql, -1, &statement, NULL))
+		return;
+	sqlite3_bind_int64(statement, 1, key);
+	if (sqlite3_step(statement) == SQLITE_ROW && sqlite3_column_text(statement, 0))
+		text__show(out, size, (const char *)sqlite3_column_text(statement, 0), columns);
+	sqlite3_finalize(statement);
+}
+
+static void name_rank(const struct report_file *file, int64_t global, struct step_rank *rank)
+{
+	char number[32];
+
+	take_text(file, "SELECT value FROM TARGET_INFO_SYSTEM_ENV WHERE name = 'Hostname'", 0,
+		  rank->host, sizeof(rank->host), 12);
+	take_text(file, "SELECT name FROM PROCESSES WHERE globalPid = ?", global, rank->process,
+		  sizeof(rank->process), 12);
+	rank->pid = global >> 24 & 0xffffff;
+	take_text(file, "SELECT rank FROM CUDA_TRACE_PROCESSES WHERE globalPid = ?", global, number,
+		  sizeof(number), 0);
+	rank->rank = number[0] >= '0' && number[0] <= '9' ? strtoll(number, NULL, 10) : -1;
+}
+
+static int conclude(struct scan *scan, struct process *process, struct step_ranks *ranks)
+{
+	struct step_rank *rank = step_ranks__add(ranks);
+
+	if (!rank)
+		return ranks->count < STEP_RANKS_MAX ? -ENOMEM : 0;
+	text__show(rank->range, sizeof(rank->range), ranks->range, 40);
+	name_rank(scan->file, process->global, rank);
+	rank->steps = process->steps;
+	for (uint32_t i = 0; i < process->group_count; i++) {
+		struct step_group *group = &rank->groups[rank->group_count];
+
+		if (!process->groups[i].kernels)
+			continue;
+		rank->group_count++;
+		if (process->groups[i].name < 0)
+			snprintf(group->name, sizeof(group->name), "[others]");
+		else
+			take_text(scan->file, "SELECT value FROM StringIds WHERE id = ?",
+				  process->groups[i].name, group->name, sizeof(group->name), 80);
+		group->kernels = process->groups[i].kernels;
+		group->ns = time_of(process->sums[i], process->steps);
+	}
+	rank->busy = time_of(process->sums[BUSY], process->steps);
+	rank->nccl = time_of(process->sums[NCCL], process->steps);
+	for (uint32_t i = 0; i < process->steps; i++)
+		process->sums[0][i] = process->ends[i] - process->starts[i];
+	rank->step = time_of(process->sums[0], process->steps);
+	return 0;
+}
+
+static void release(struct scan *scan)
+{
+	for (uint32_t i = 0; i < scan->count; i++) {
+		free(scan->list[i].starts);
+		free(scan->list[i].ends);
+		for (int j = 0; j < SUMS; j++)
+			free(scan->list[i].sums[j]);
+	}
+	free(scan->list);
+}
+
+int step_read__recording(struct step_ranks *ranks, const struct report_file *file)
+{
+	struct scan scan = {.file = file};
+
+	each_row(&scan, "NVTX_EVENTS",
+		 "SELECT globalTid & ~16777215, start, end, coalesce(text, value) FROM NVTX_EVENTS "
+		 "LEFT JOIN StringIds ON id = textId WHERE end IS NOT NULL AND eventType IN "
+		 "(59, 60) ORDER BY start",
+		 add_range, (void *)ranks->range);
+	each_row(&scan, "CUPTI_ACTIVITY_KIND_KERNEL",
+		 "SELECT globalPid, shortName, value FROM CUPTI_ACTIVITY_KIND_KERNEL LEFT JOIN "
+		 "StringIds ON id = shortName GROUP BY globalPid, shortName ORDER BY "
+		 "sum(end - start) DESC",
+		 add_group, NULL);
+	for (uint32_t i = 0; i < scan.count && !scan.err; i++)
+		scan.err = allocate(&scan.list[i]) ? 0 : -ENOMEM;
+	each_row(&scan, "CUPTI_ACTIVITY_KIND_KERNEL",
+		 "SELECT globalPid, start, end, shortName FROM CUPTI_ACTIVITY_KIND_KERNEL ORDER BY "
+		 "start",
+		 add_kernel, NULL);
+	for (uint32_t i = 0; i < scan.count && !scan.err; i++)
+		scan.err = conclude(&scan, &scan.list[i], ranks);
+	release(&scan);
+	return scan.err;
+}

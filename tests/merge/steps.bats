@@ -1,0 +1,90 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# cuda-trace report --steps: what a step takes on each rank, and which rank differs.
+
+load ../lib/helpers
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+}
+
+# run_of FOLDER [OPTION...]: recordings of a run that never was
+run_of() {
+	python3 "$TOP/tests/merge/synthetic.py" "$@" >"$1.truth"
+}
+
+# middles FILE: of its steps, and of the time of its kernels of gemm, by SQLite alone
+middles() {
+	sqlite3 "$1" "SELECT end - start FROM NVTX_EVENTS ORDER BY 1 LIMIT 1 OFFSET (SELECT (count(*) + 1) / 2 - 1 FROM NVTX_EVENTS);
+		SELECT end - start FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE shortName = 1 ORDER BY 1
+		LIMIT 1 OFFSET (SELECT (count(*) + 1) / 2 - 1 FROM NVTX_EVENTS)"
+}
+
+@test "report --steps (4 ranks, the GPU of one is slow) has the steps of each, and names that rank and its kernel" {
+	run_of runs --slow 2 --steps 101
+	ct report --steps --json runs >steps.json
+	jq -s . steps.json >all.json
+	json all.json '(map(.rank) == [0, 1, 2, 3]) and all(.steps == 101 and .host == (if .rank < 2 then "host0" else "host1" end))'
+	local rank
+	for rank in 0 1 2 3; do
+		assert_equal "$(jq -r "select(.rank == $rank) | .step_ns.p50, (.kernels[] | select(.name == \"gemm\") | .ns.p50)" steps.json)" \
+			"$(middles runs/host$((rank / 2))-00$rank.db)"
+	done
+	# Its kernels of NCCL are the others' time of waiting.
+	json all.json '(.[2].nccl_ns.p50 * 5 < .[0].nccl_ns.p50) and all(.gpu_busy_ns.p50 <= .step_ns.p50)'
+	ct report --steps runs >steps.txt
+	assert_equal "$(grep -c '^ *[0-3] host[01] ' steps.txt)" 4
+	grep -qE '^Rank 2 \(host host1\) takes 6\.5[0-9.]* ms a step for gemm, and half of the ranks at most 5\.0[0-9.]* ms\.$' steps.txt
+	# From summaries alone it says the same.
+	mkdir summaries
+	split -l 1 --additional-suffix=.json steps.json summaries/
+	ct report --steps summaries >again.txt
+	diff steps.txt again.txt
+	ct report --steps - <steps.json >again.txt
+	diff steps.txt again.txt
+}
+
+@test "report --steps (ranks that are alike; one that is late) names none for its kernels" {
+	run_of alike --steps 40
+	run_of late --steps 40 --late 1
+	ct report --steps alike >alike.txt
+	ct report --steps late >late.txt
+	run ! grep -q 'takes .* a step' alike.txt late.txt
+}
+
+@test "report --steps --json (20 kernels with long names) takes at most 3 KB a rank, and adds up" {
+	run_of runs --hosts 1 --per-host 1 --steps 20
+	local i
+	for i in $(seq 20); do
+		sqlite3 runs/host0-000.db "INSERT INTO StringIds VALUES (100 + $i, printf('%.*c', 400, 'k') || $i);
+			INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL SELECT end, end + $i, 0, 1, 7, 0, globalPid, 100 + $i, 100 + $i, NULL
+			FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE shortName = 1"
+	done
+	ct report --steps --json runs >steps.json
+	[ "$(wc -c <steps.json)" -le 3072 ]
+	json steps.json '(.kernels | length) == 9 and .kernels[8].name == "[others]" and ([.kernels[].count] | add) == 20 * 23'
+}
+
+@test "report --steps (no such ranges, nonsense, nothing) says so, and names the remedy" {
+	run_of runs --hosts 1 --per-host 1 --steps 3
+	run -1 --separate-stderr ct report --steps --step-range 'train *' runs
+	# shellcheck disable=SC2154 # by bats
+	assert_equal "$stderr" "cuda-trace report: no range 'train *' is in these recordings: record with -e kernels,nvtx, or name another one by --step-range"
+	echo '{"summary":"steps of a rank","rank":"x","kernels":[1,{"name":[]}],"steps":-1}' >odd.json
+	ct report --steps odd.json >odd.txt
+	grep -q '^Steps' odd.txt
+	head -c 20000 /dev/zero | tr '\0' '[' >deep.json
+	echo '{"rank":1}' >other.json
+	local file
+	for file in deep.json other.json; do
+		run -1 --separate-stderr ct report --steps "$file"
+		assert_equal "$stderr" "cuda-trace report: $file is neither a recording nor a summary of --steps --json"
+	done
+	mkdir empty
+	run -1 --separate-stderr ct report --steps empty
+	assert_regex "$stderr" 'empty has neither recordings nor summaries'
+	for file in '--steps' '--steps --csv runs' '--steps --merge runs' '--step-range x runs'; do
+		# shellcheck disable=SC2086 # several words
+		run -2 --separate-stderr ct report $file
+	done
+}
