@@ -67,6 +67,7 @@ install-tool: shipped
 	$(call put_all,644,$(wildcard etc/helm/cuda-trace/templates/*),$(datadir)/cuda-trace/helm/templates)
 	$(call put_all,644,$(filter $(B)/etc/bpftrace/%,$(SCRIPTS)),$(datadir)/cuda-trace/bpftrace)
 	$(call put,644,libcupti-usdt/probes.h,$(datadir)/cuda-trace/bpftrace/probes.h)
+	$(call put,644,libcupti-usdt/nvtx_records.h,$(datadir)/cuda-trace/bpftrace/nvtx_records.h)
 	$(Q)for f in $(sort $(DOCS)); do $(INSTALL) -D -m 644 "$$f" $(DESTDIR)$(docdir)/"$$f" || exit 1; done
 
 install-dev:

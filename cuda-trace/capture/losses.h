@@ -15,7 +15,8 @@
 uint64_t losses__total(const struct session_lost_counts *lost);
 /* True if anything was lost, for whatever reason. */
 bool losses__any(const struct session_lost_counts *lost);
-/* True if nobody knows how much is missing of a process: a GPU that seems idle may have been busy. */
+/* True if nobody knows how much is missing of a process: a GPU that seems idle may have been busy.
+ */
 bool losses__unseen(const struct session_lost_counts *lost);
 /* One line per reason; nothing if nothing was lost. */
 void losses__say(FILE *file, const struct session_lost_counts *lost);

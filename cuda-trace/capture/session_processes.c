@@ -33,8 +33,9 @@
 #include "cuda-trace/proc/process_stat.h"
 #include "cuda-trace/yield/yield_gate.h"
 
-#define RUNNING_MAX 64	/* of what PROGRAM left running */
-#define ARM_MS	    700 /* a thread waits for an injection to begin; it takes some 50 ms on an idle machine */
+#define RUNNING_MAX 64 /* of what PROGRAM left running */
+#define ARM_MS \
+	700 /* a thread waits for an injection to begin; it takes some 50 ms on an idle machine */
 
 static void watch_file(void *context, const char *path)
 {

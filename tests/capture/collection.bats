@@ -10,7 +10,7 @@ setup() {
 
 @test "windows (records in another order, lost beginnings, too many) keep what was launched in them" {
 	cc -std=gnu11 -D_GNU_SOURCE -g -fsanitize=address,undefined -I"$TOP" -I"$B" -o unit "$TOP/tests/capture/unit_collection.c" \
-		$(tool_sources collection process_windows record_queue windows_seen interval_set array_grow record_times text)
+		$(tool_sources collection held_bursts process_windows record_queue windows_seen interval_set array_grow record_times text)
 	run -0 ./unit
 	# 97 to 300 is one window of two threads, 400 to 500 the one whose beginning was lost, 600 to 800 never ended.
 	assert_output - <<-'EOF'
