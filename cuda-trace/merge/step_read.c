@@ -176,7 +176,7 @@ static struct step_time time_of(uint64_t *times, uint32_t count)
 	};
 }
 
-static void take_text(const struct report_file *file, const char *sql, int64_t key, char *out,
+static void copy_text(const struct report_file *file, const char *sql, int64_t key, char *out,
 		      size_t size, size_t columns)
 {
 	sqlite3_stmt *statement = NULL;
@@ -194,12 +194,12 @@ static void name_rank(const struct report_file *file, int64_t global, struct ste
 {
 	char number[32];
 
-	take_text(file, "SELECT value FROM TARGET_INFO_SYSTEM_ENV WHERE name = 'Hostname'", 0,
+	copy_text(file, "SELECT value FROM TARGET_INFO_SYSTEM_ENV WHERE name = 'Hostname'", 0,
 		  rank->host, sizeof(rank->host), 12);
-	take_text(file, "SELECT name FROM PROCESSES WHERE globalPid = ?", global, rank->process,
+	copy_text(file, "SELECT name FROM PROCESSES WHERE globalPid = ?", global, rank->process,
 		  sizeof(rank->process), 12);
 	rank->pid = global >> 24 & 0xffffff;
-	take_text(file, "SELECT rank FROM CUDA_TRACE_PROCESSES WHERE globalPid = ?", global, number,
+	copy_text(file, "SELECT rank FROM CUDA_TRACE_PROCESSES WHERE globalPid = ?", global, number,
 		  sizeof(number), 0);
 	rank->rank = number[0] >= '0' && number[0] <= '9' ? strtoll(number, NULL, 10) : -1;
 }
@@ -222,7 +222,7 @@ static int conclude(struct scan *scan, struct process *process, struct step_rank
 		if (process->groups[i].name < 0)
 			snprintf(group->name, sizeof(group->name), "[others]");
 		else
-			take_text(scan->file, "SELECT value FROM StringIds WHERE id = ?",
+			copy_text(scan->file, "SELECT value FROM StringIds WHERE id = ?",
 				  process->groups[i].name, group->name, sizeof(group->name), 80);
 		group->kernels = process->groups[i].kernels;
 		group->ns = time_of(process->sums[i], process->steps);
