@@ -96,14 +96,20 @@ static void end_burst(struct held_bursts *bursts, const struct cuda_record *reco
 	struct held_burst *burst, **at = &bursts->begun;
 
 	copy(&window, sizeof(window), record);
-	burst = burst_of(bursts, window.context);
+	while (*at && (*at)->window.context != window.context)
+		at = &(*at)->next;
+	burst = *at;
+	if (burst) {
+		*at = burst->next;
+		bursts->contexts--;
+		window.overflows |= burst->window.overflows;
+	} else {
+		/* No sample was taken, or there was no space for its context. */
+		burst = calloc(1, sizeof(*burst));
+		window.overflows |= bursts->contexts == CONTEXTS;
+	}
 	if (!burst)
 		return;
-	while (*at != burst)
-		at = &(*at)->next;
-	*at = burst->next;
-	bursts->contexts--;
-	window.overflows |= burst->window.overflows;
 	burst->window = window;
 	burst->came = now;
 	burst->next = NULL;

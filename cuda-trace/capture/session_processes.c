@@ -34,8 +34,8 @@
 #include "cuda-trace/yield/yield_gate.h"
 
 #define RUNNING_MAX 64 /* of what PROGRAM left running */
-#define ARM_MS \
-	700 /* a thread waits for an injection to begin; it takes some 50 ms on an idle machine */
+/* A thread waits so long for an injection to begin, which takes some 50 ms on an idle machine. */
+#define ARM_MS 700
 
 static void watch_file(void *context, const char *path)
 {

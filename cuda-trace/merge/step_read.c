@@ -166,10 +166,17 @@ static void add_kernel(struct scan *scan, sqlite3_stmt *row, void *context)
 		process->sums[NCCL][at] += cover(&process->nccl_covered, start, end);
 }
 
+static int compare_times(const void *a, const void *b)
+{
+	uint64_t first = *(const uint64_t *)a, second = *(const uint64_t *)b;
+
+	return (first > second) - (first < second);
+}
+
 /* Sorts them. The smallest that so many in 100 do not exceed. */
 static struct step_time time_of(uint64_t *times, uint32_t count)
 {
-	step_ranks__sort(times, count);
+	qsort(times, count, sizeof(*times), compare_times);
 	return (struct step_time){
 		.p50 = times[(count * 50ull + 99) / 100 - 1],
 		.p99 = times[(count * 99ull + 99) / 100 - 1],

@@ -27,24 +27,24 @@ struct step_rank *step_ranks__add(struct step_ranks *ranks)
 	return &ranks->list[ranks->count++];
 }
 
-static int compare_times(const void *a, const void *b)
+/* No output goes over it. */
+static bool note_input(struct step_ranks *ranks, const char *path)
 {
-	uint64_t first = *(const uint64_t *)a, second = *(const uint64_t *)b;
-
-	return (first > second) - (first < second);
-}
-
-void step_ranks__sort(uint64_t *times, uint32_t count)
-{
-	qsort(times, count, sizeof(*times), compare_times);
+	if (!array_grow__for_one(ranks->inputs, ranks->input_capacity, ranks->input_count))
+		return false;
+	ranks->inputs[ranks->input_count] = strdup(path);
+	return ranks->inputs[ranks->input_count++];
 }
 
 static int add_file(struct step_ranks *ranks, const char *path)
 {
 	struct report_file file;
+	char shown[512];
 	FILE *in;
 	int err;
 
+	if (!note_input(ranks, path))
+		return -ENOMEM;
 	if (output_file__is_recording(path)) {
 		err = report_file__open(&file, path);
 		if (err)
@@ -56,7 +56,8 @@ static int add_file(struct step_ranks *ranks, const char *path)
 	in = strcmp(path, "-") ? fopen(path, "re") : stdin;
 	if (!in) {
 		err = -errno;
-		fprintf(stderr, "cuda-trace report: cannot read %s: %s\n", path, strerror(-err));
+		fprintf(stderr, "cuda-trace report: cannot read %s: %s\n",
+			text__show(shown, sizeof(shown), path, 120), strerror(-err));
 		return err;
 	}
 	err = step_lines__read(ranks, in, path);
@@ -116,59 +117,72 @@ static int compare_ranks(const void *a, const void *b)
 	return (first->pid > second->pid) - (first->pid < second->pid);
 }
 
-/* The group of this name on another rank; NULL = it is not among its longest. */
-static const struct step_group *find(const struct step_rank *rank, const char *name)
-{
-	for (uint32_t i = 0; i < rank->group_count; i++)
-		if (!strcmp(rank->groups[i].name, name))
-			return &rank->groups[i];
-	return NULL;
-}
-
-/* The middle of what ranks take for it; 0 = fewer than three have it. */
-static uint64_t middle_of(const struct step_ranks *ranks, const char *name, uint64_t *times)
-{
-	uint32_t count = 0;
-
-	for (uint32_t i = 0; i < ranks->count; i++) {
-		const struct step_group *group = find(&ranks->list[i], name);
-
-		if (group)
-			times[count++] = group->ns.p50;
-	}
-	if (count < 3)
-		return 0;
-	step_ranks__sort(times, count);
-	return times[(count - 1) / 2];
-}
-
-struct difference {
+/* A rank's kernels of a name. */
+struct entry {
 	const struct step_rank *rank;
 	const struct step_group *group;
+};
+
+struct difference {
+	struct entry entry;
 	uint64_t middle, excess;
 };
 
-/* Which rank loses the most to the middle of the ranks with which kernels. Those of NCCL wait for
- * others: they are long where a rank is early. */
-static struct difference find_difference(const struct step_ranks *ranks, uint64_t *times)
+static int compare_entries(const void *a, const void *b)
+{
+	const struct step_group *first = ((const struct entry *)a)->group;
+	const struct step_group *second = ((const struct entry *)b)->group;
+	int names = strcmp(first->name, second->name);
+
+	return names ? names : (first->ns.p50 > second->ns.p50) - (first->ns.p50 < second->ns.p50);
+}
+
+/* By name, then by time. */
+static struct entry *list_entries(const struct step_ranks *ranks, size_t *count)
+{
+	struct entry *list = calloc((size_t)ranks->count * STEP_GROUPS_MAX, sizeof(*list));
+
+	*count = 0;
+	for (uint32_t i = 0; list && i < ranks->count; i++)
+		for (uint32_t j = 0; j < ranks->list[i].group_count; j++)
+			list[(*count)++] =
+				(struct entry){&ranks->list[i], &ranks->list[i].groups[j]};
+	if (list)
+		qsort(list, *count, sizeof(*list), compare_entries);
+	return list;
+}
+
+/* Of the entries of one name, in order. */
+static void compare_name(const struct entry *list, size_t count, struct difference *worst)
+{
+	uint64_t middle = list[(count - 1) / 2].group->ns.p50;
+
+	/* Kernels of NCCL wait for others: they are long where a rank is early. */
+	if (count < 3 || !middle || !strncmp(list->group->name, "nccl", 4))
+		return;
+	for (size_t i = (count - 1) / 2; i < count; i++) {
+		uint64_t excess = list[i].group->ns.p50 - middle;
+
+		if (list[i].group->ns.p50 >= NOTABLE * middle && excess > worst->excess &&
+		    excess >= NOTABLE_PART * list[i].rank->step.p50)
+			*worst = (struct difference){list[i], middle, excess};
+	}
+}
+
+/* Which rank loses the most to the middle of the ranks with which kernels. */
+static struct difference find_difference(const struct step_ranks *ranks)
 {
 	struct difference worst = {};
+	size_t count, end;
+	struct entry *list = list_entries(ranks, &count);
 
-	for (uint32_t i = 0; i < ranks->count; i++)
-		for (uint32_t j = 0; j < ranks->list[i].group_count; j++) {
-			const struct step_rank *rank = &ranks->list[i];
-			const struct step_group *group = &rank->groups[j];
-			uint64_t middle;
-
-			if (group->ns.p50 <= worst.excess || !strncmp(group->name, "nccl", 4))
-				continue;
-			middle = middle_of(ranks, group->name, times);
-			if (!middle || group->ns.p50 < NOTABLE * middle ||
-			    group->ns.p50 - middle < NOTABLE_PART * rank->step.p50 ||
-			    group->ns.p50 - middle <= worst.excess)
-				continue;
-			worst = (struct difference){rank, group, middle, group->ns.p50 - middle};
-		}
+	for (size_t i = 0; list && i < count; i = end) {
+		for (end = i; end < count; end++)
+			if (strcmp(list[end].group->name, list[i].group->name) != 0)
+				break;
+		compare_name(&list[i], end - i, &worst);
+	}
+	free(list);
 	return worst;
 }
 
@@ -190,8 +204,8 @@ static void put_rank(struct sheet *sheet, const struct step_rank *rank)
 static void write_text(FILE *out, const struct step_ranks *ranks, uint64_t most)
 {
 	struct sheet sheet = {.file = out};
-	uint64_t *times = calloc(ranks->count + 1, sizeof(*times));
-	struct difference worst = {};
+	struct difference worst = find_difference(ranks);
+	const struct step_rank *rank = worst.entry.rank;
 	char title[160], took[16], middle[16];
 
 	snprintf(title, sizeof(title), "Steps (NVTX ranges '%s')", ranks->list[0].range);
@@ -199,55 +213,66 @@ static void write_text(FILE *out, const struct step_ranks *ranks, uint64_t most)
 	for (uint32_t i = 0; i < ranks->count; i++)
 		put_rank(&sheet, &ranks->list[i]);
 	sheet__end(&sheet);
-	if (times)
-		worst = find_difference(ranks, times);
-	if (worst.rank && worst.rank->rank >= 0)
-		fprintf(out, "\nRank %lld (host %s)", (long long)worst.rank->rank,
-			worst.rank->host);
-	else if (worst.rank)
-		fprintf(out, "\nProcess %u (host %s)", worst.rank->pid, worst.rank->host);
-	if (worst.rank)
-		fprintf(out, " takes %s a step for %s, and half of the ranks at most %s.\n",
-			text__ns(took, worst.group->ns.p50), worst.group->name,
-			text__ns(middle, worst.middle));
-	free(times);
+	if (!rank)
+		return;
+	if (rank->rank >= 0)
+		fprintf(out, "\nRank %lld (host %s)", (long long)rank->rank, rank->host);
+	else
+		fprintf(out, "\nProcess %u (host %s)", rank->pid, rank->host);
+	fprintf(out, " takes %s a step for %s, and half of the ranks at most %s.\n",
+		text__ns(took, worst.entry.group->ns.p50), worst.entry.group->name,
+		text__ns(middle, worst.middle));
+}
+
+static void release(struct step_ranks *ranks)
+{
+	for (uint32_t i = 0; i < ranks->input_count; i++)
+		free(ranks->inputs[i]);
+	free(ranks->inputs);
+	free(ranks->list);
+}
+
+static int write_all(const struct step_options *options, struct step_ranks *ranks)
+{
+	struct output_file output;
+	int err;
+
+	if (!array_grow__for_one(ranks->inputs, ranks->input_capacity, ranks->input_count))
+		return -ENOMEM;
+	ranks->inputs[ranks->input_count] = NULL;
+	err = output_file__open(&output, "report", options->output,
+				(const char *const *)ranks->inputs);
+	if (err)
+		return err;
+	qsort(ranks->list, ranks->count, sizeof(*ranks->list), compare_ranks);
+	for (uint32_t i = 0; options->json && i < ranks->count; i++)
+		step_lines__write(output.file, &ranks->list[i]);
+	if (!options->json)
+		write_text(output.file, ranks, options->most);
+	return output_file__close(&output, 0);
 }
 
 int step_report__run(const struct step_options *options, char **paths)
 {
 	struct step_ranks ranks = {.range = options->range};
-	const char *const *inputs = (const char *const *)paths;
-	struct output_file output;
-	int err = 0, closed;
+	int err = 0, error;
 
 	for (; *paths; paths++) {
 		struct stat st;
 		bool is_folder = !stat(*paths, &st) && S_ISDIR(st.st_mode);
-		int error = (is_folder ? add_folder : add_file)(&ranks, *paths);
 
+		error = (is_folder ? add_folder : add_file)(&ranks, *paths);
 		err = err ? err : error;
 	}
 	if (ranks.left_out)
 		fprintf(stderr, "cuda-trace report: %u ranks more than %d are left out\n",
 			ranks.left_out, STEP_RANKS_MAX);
-	if (!ranks.count) {
-		if (!err)
-			fprintf(stderr,
-				"cuda-trace report: no range '%s' is in these recordings: record "
-				"with -e kernels,nvtx, or name another one by --step-range\n",
-				options->range);
-		return EXIT_TROUBLE;
-	}
-	if (output_file__open(&output, "report", options->output, inputs)) {
-		free(ranks.list);
-		return EXIT_TROUBLE;
-	}
-	qsort(ranks.list, ranks.count, sizeof(*ranks.list), compare_ranks);
-	for (uint32_t i = 0; options->json && i < ranks.count; i++)
-		step_lines__write(output.file, &ranks.list[i]);
-	if (!options->json)
-		write_text(output.file, &ranks, options->most);
-	closed = output_file__close(&output, 0);
-	free(ranks.list);
-	return err || closed ? EXIT_TROUBLE : EXIT_OK;
+	if (!ranks.count && !err)
+		fprintf(stderr,
+			"cuda-trace report: no range '%s' is in these recordings: record with -e "
+			"kernels,nvtx, or name another one by --step-range\n",
+			options->range);
+	error = ranks.count ? write_all(options, &ranks) : -ENOENT;
+	release(&ranks);
+	return err || error ? EXIT_TROUBLE : EXIT_OK;
 }

@@ -40,6 +40,8 @@ struct step_ranks {
 	const char *range; /* a pattern of NVTX ranges, as for fnmatch() */
 	struct step_rank *list;
 	uint32_t count, capacity, left_out;
+	char **inputs; /* files that were read */
+	uint32_t input_count, input_capacity;
 };
 
 /* Of a recording: its processes that have such ranges. 0 or -errno, printed. */
@@ -49,7 +51,6 @@ int step_lines__read(struct step_ranks *ranks, FILE *in, const char *path);
 void step_lines__write(FILE *out, const struct step_rank *rank);
 /* NULL: no memory, or too many, which are counted. */
 struct step_rank *step_ranks__add(struct step_ranks *ranks);
-void step_ranks__sort(uint64_t *times, uint32_t count);
 
 struct step_options {
 	const char *range, *output;

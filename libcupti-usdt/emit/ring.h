@@ -53,7 +53,7 @@ struct ring {
 	_Atomic(uint32_t) marked;	     /* behind it: of those from tail on, SLOT_SENT */
 	_Atomic(uint32_t) state;
 	_Atomic(uintptr_t) holder;  /* thread pointer of who empties it; 0 = nobody */
-	_Atomic(uint64_t) sending;  /* the batch that it sends: struct sending; 0 = none */
+	_Atomic(uint64_t) sending;  /* the batch that it sends: union sending; 0 = none */
 	uint64_t node_created;	    /* when the owner last created a node of a graph; its own */
 	uint8_t groups[RING_SLOTS]; /* of each record, and how far it has come: SLOT_ */
 	struct slot slots[RING_SLOTS];

@@ -42,6 +42,11 @@ middles() {
 	diff steps.txt again.txt
 	ct report --steps - <steps.json >again.txt
 	diff steps.txt again.txt
+	# Nothing goes over what was read, also in a folder.
+	run -1 --separate-stderr ct report --steps -o summaries/aa.json summaries
+	run -2 --separate-stderr ct report --steps -o runs/host0-000.db runs
+	ct report --steps summaries >again.txt
+	diff steps.txt again.txt
 }
 
 @test "report --steps (ranks that are alike; one that is late) names none for its kernels" {
