@@ -20,6 +20,16 @@ int options__extra_operand(const struct option_usage *usage, const char *operand
 			       text__show(shown, sizeof(shown), operand, 60));
 }
 
+bool options__parse_alone(const struct option_usage *usage, void *into, int argc, char **argv,
+			  int *status)
+{
+	int operand = options__parse(usage, into, argc, argv, status);
+
+	if (operand >= 0 && operand < argc)
+		*status = options__extra_operand(usage, argv[operand]);
+	return operand == argc;
+}
+
 int options__unknown_word(const struct option_usage *usage, const char *name, const char *word,
 			  size_t length, const char *words)
 {

@@ -67,6 +67,10 @@ int options__unknown_word(const struct option_usage *usage, const char *name, co
 /* The same for an operand that the command does not take. */
 int options__extra_operand(const struct option_usage *usage, const char *operand);
 
+/* options__parse() for a command that takes no operands. False: it ends with *status. */
+bool options__parse_alone(const struct option_usage *usage, void *into, int argc, char **argv,
+			  int *status);
+
 /* "1.5ms" → ns; 0 or -EINVAL. */
 int options__parse_time(const char *text, uint64_t *ns);
 
@@ -119,5 +123,9 @@ extern const struct option_row options_windows[];
  */
 int options__parse_targets(const struct option_usage *usage, struct options *options, int argc,
 			   char **argv, int operand);
+
+/* Both, for a command whose structure begins with `options`. False: it ends with *status. */
+bool options__parse_with_targets(const struct option_usage *usage, struct options *options,
+				 int argc, char **argv, int *status);
 
 #endif

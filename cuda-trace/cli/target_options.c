@@ -122,3 +122,14 @@ int options__parse_targets(const struct option_usage *usage, struct options *opt
 	}
 	return 0;
 }
+
+bool options__parse_with_targets(const struct option_usage *usage, struct options *options,
+				 int argc, char **argv, int *status)
+{
+	int operand = options__parse(usage, options, argc, argv, status);
+
+	if (operand < 0)
+		return false;
+	*status = options__parse_targets(usage, options, argc, argv, operand);
+	return !*status;
+}

@@ -288,13 +288,10 @@ int cmd_doctor(int argc, char **argv)
 {
 	struct doctor_options options = {.root = NULL};
 	struct filetree tree;
-	int operand, status;
+	int status;
 
-	operand = options__parse(&usage, &options, argc, argv, &status);
-	if (operand < 0)
+	if (!options__parse_alone(&usage, &options, argc, argv, &status))
 		return status;
-	if (operand < argc)
-		return options__extra_operand(&usage, argv[operand]);
 	if (options.root && options.pid)
 		return options__misuse(&usage, "either --root or -p");
 	if (options.pid && kill(options.pid, 0) && errno == ESRCH) {

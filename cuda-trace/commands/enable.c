@@ -200,14 +200,12 @@ static int disable_system(const struct optin_options *options)
 static int parse(const struct option_usage *usage, struct optin_options *options, int argc,
 		 char **argv, int *status)
 {
-	int operand = options__parse(usage, options, argc, argv, status);
-	int scopes = options->system + options->cdi + !!options->service + !!options->howto;
+	int scopes;
 
-	if (operand < 0)
+	if (!options__parse_alone(usage, options, argc, argv, status))
 		return -1;
-	if (operand < argc)
-		*status = options__extra_operand(usage, argv[operand]);
-	else if (scopes > 1)
+	scopes = options->system + options->cdi + !!options->service + !!options->howto;
+	if (scopes > 1)
 		*status = options__misuse(usage, "one of these options at a time");
 	else if (options->root && (!scopes || options->howto))
 		*status = options__misuse(usage, "--root goes with --system, --service or --cdi");

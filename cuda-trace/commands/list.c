@@ -284,13 +284,10 @@ int cmd_list(int argc, char **argv)
 	struct list_options options = {};
 	struct list list = {};
 	int status;
-	int operand = options__parse(&usage, &options, argc, argv, &status);
 	struct writer writer = {.file = stdout, .columns = columns, .count = COLUMN_COUNT};
 
-	if (operand < 0)
+	if (!options__parse_alone(&usage, &options, argc, argv, &status))
 		return status;
-	if (operand < argc)
-		return options__extra_operand(&usage, argv[operand]);
 	list.entries = calloc(MAX, sizeof(*list.entries));
 	if (!list.entries)
 		return EXIT_TROUBLE;

@@ -276,12 +276,10 @@ int cmd_metrics(int argc, char **argv)
 	struct exporter_options exporter = {.live.session.uid = -1};
 	struct outlets outlets = {.options = &options};
 	struct sample sample;
-	int status, err, operand = options__parse(&usage, &options, argc, argv, &status);
+	int status, err;
 
-	if (operand < 0)
+	if (!options__parse_alone(&usage, &options, argc, argv, &status))
 		return status;
-	if (operand < argc)
-		return options__extra_operand(&usage, argv[operand]);
 	status = check(&options, &exporter.live.session.groups);
 	if (!status)
 		status = sample_options__parse(&usage, options.sample, options.max_overhead,

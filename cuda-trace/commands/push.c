@@ -357,14 +357,12 @@ int cmd_push(int argc, char **argv)
 		.tick = on_tick,
 		.finish = on_finish,
 	};
-	int status, operand = options__parse(&usage, &push.options, argc, argv, &status);
+	int status;
 	struct push_counts unused;
 
-	if (operand < 0)
+	if (!options__parse_with_targets(&usage, &push.options.shared, argc, argv, &status))
 		return status;
-	status = options__parse_targets(&usage, &push.options.shared, argc, argv, operand);
-	if (!status)
-		status = check(&push);
+	status = check(&push);
 	if (status)
 		return status;
 	watch.groups = 1u << CUDA_GROUP_KERNEL;

@@ -463,13 +463,11 @@ int cmd_record(int argc, char **argv)
 		.tick = on_tick,
 		.finish = on_finish,
 	};
-	int status, operand = options__parse(&usage, &record.options, argc, argv, &status);
+	int status;
 
-	if (operand < 0)
+	if (!options__parse_with_targets(&usage, &record.options.shared, argc, argv, &status))
 		return status;
-	status = options__parse_targets(&usage, &record.options.shared, argc, argv, operand);
-	if (!status)
-		status = check(&record.options, &watch.groups);
+	status = check(&record.options, &watch.groups);
 	if (!status)
 		status = sample_options__choose(&usage, &record.options.shared, watch.groups,
 						&watch.sample);

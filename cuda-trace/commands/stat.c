@@ -347,12 +347,8 @@ int cmd_stat(int argc, char **argv)
 		.finish = on_finish,
 	};
 	int status;
-	int operand = options__parse(&usage, &stat.options, argc, argv, &status);
 
-	if (operand < 0)
-		return status;
-	status = options__parse_targets(&usage, &stat.options.shared, argc, argv, operand);
-	if (status)
+	if (!options__parse_with_targets(&usage, &stat.options.shared, argc, argv, &status))
 		return status;
 	status = event_groups__parse_events(
 		&usage, stat.options.events ? stat.options.events : DEFAULT_EVENTS, &watch.groups);

@@ -179,12 +179,10 @@ int cmd_status(int argc, char **argv)
 {
 	struct status_options options = {};
 	struct status status;
-	int exit_status, operand = options__parse(&usage, &options, argc, argv, &exit_status);
+	int exit_status;
 
-	if (operand < 0)
+	if (!options__parse_alone(&usage, &options, argc, argv, &exit_status))
 		return exit_status;
-	if (operand < argc)
-		return options__extra_operand(&usage, argv[operand]);
 	read_status(&status);
 	if (options.json)
 		print_json(&status);

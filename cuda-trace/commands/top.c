@@ -190,12 +190,10 @@ int cmd_top(int argc, char **argv)
 	struct sample sample;
 	struct top_view view = {};
 	struct top_model *model;
-	int status, err, operand = options__parse(&usage, &options, argc, argv, &status);
+	int status, err;
 
-	if (operand < 0)
+	if (!options__parse_alone(&usage, &options, argc, argv, &status))
 		return status;
-	if (operand < argc)
-		return options__extra_operand(&usage, argv[operand]);
 	status = check(&options, &view, &live.session.groups);
 	if (!status)
 		status = sample_options__choose(&usage, &options.shared, live.session.groups,

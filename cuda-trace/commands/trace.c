@@ -255,12 +255,8 @@ int cmd_trace(int argc, char **argv)
 		.finish = on_finish,
 	};
 	int status;
-	int operand = options__parse(&usage, &trace.options, argc, argv, &status);
 
-	if (operand < 0)
-		return status;
-	status = options__parse_targets(&usage, &trace.options.shared, argc, argv, operand);
-	if (status)
+	if (!options__parse_with_targets(&usage, &trace.options.shared, argc, argv, &status))
 		return status;
 	status = choose_groups(&trace.options, &watch.groups);
 	if (status)
