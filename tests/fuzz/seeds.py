@@ -89,6 +89,10 @@ image = os.path.join(folder, "image.o")
 os.makedirs(folder, exist_ok=True)
 subprocess.run([os.environ.get("CC", "cc"), "-c", "-o", image, source], check=True)
 put("lines", "inlined", read(image))
+# A line advanced by 2^63 - 1, in place of one advanced by -7.
+far = read(image)
+advance = far.index(b"\x03\x79\x01")
+put("lines", "far", far[:advance] + b"\x03" + b"\xff" * 9 + b"\0" + far[advance + 11:])
 put("cubin", "inlined", read(image))
 put("cubin", "small", elf([(".text.outer", 1, bytes(64), 0, 0), (".symtab", 2, symbols(["outer"], b"x")[0], 3, 24),
                            (".strtab", 3, symbols(["outer"], b"x")[1], 0, 0)], machine=190, kind=2))

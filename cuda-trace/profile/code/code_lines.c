@@ -295,7 +295,7 @@ static bool run_standard(struct pc_lines *lines, const struct unit *unit, struct
 		row->address += uleb(program) * unit->minimum;
 		break;
 	case 3:
-		row->line += sleb(program);
+		row->line += (uint32_t)sleb(program); /* modulo 2^32, whatever a file has */
 		break;
 	case 4:
 		row->file = uleb(program);
