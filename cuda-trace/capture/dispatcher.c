@@ -45,7 +45,8 @@ static void hand_on(void *context, struct process *process, const struct cuda_re
 	dispatcher->sink.record(dispatcher->sink.context, process, record);
 }
 
-struct dispatcher *dispatcher__new(const struct sink *sink, struct observations *observations)
+struct dispatcher *dispatcher__new(const struct sink *sink, uint32_t groups,
+				   struct observations *observations)
 {
 	struct dispatcher *dispatcher = calloc(1, sizeof(*dispatcher));
 
@@ -53,7 +54,8 @@ struct dispatcher *dispatcher__new(const struct sink *sink, struct observations 
 		return NULL;
 	dispatcher->sink = *sink;
 	dispatcher->observations = observations;
-	dispatcher->window = launch_window__new(hand_on, dispatcher);
+	dispatcher->window =
+		launch_window__new(groups >> CUDA_GROUP_LAUNCH & 1, hand_on, dispatcher);
 	if (dispatcher->window)
 		return dispatcher;
 	free(dispatcher);

@@ -13,8 +13,10 @@ struct dispatcher;
 
 struct observations;
 
-/* observations: read when a process ends, and then forgotten. */
-struct dispatcher *dispatcher__new(const struct sink *sink, struct observations *observations);
+/* groups: those that the session collects. observations: read when a process ends, and then
+ * forgotten. */
+struct dispatcher *dispatcher__new(const struct sink *sink, uint32_t groups,
+				   struct observations *observations);
 void dispatcher__free(struct dispatcher *dispatcher);
 void dispatcher__event(struct dispatcher *dispatcher, const struct event *event, size_t size);
 /* True once the self-test's event has come. */

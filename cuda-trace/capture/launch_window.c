@@ -27,6 +27,7 @@ struct kept {
 };
 
 struct launch_window {
+	bool launches;
 	launch_window_deliver deliver;
 	void *context;
 	uint64_t end; /* ns; 0 = open */
@@ -36,12 +37,14 @@ struct launch_window {
 	uint32_t outside_count;
 };
 
-struct launch_window *launch_window__new(launch_window_deliver deliver, void *context)
+struct launch_window *launch_window__new(bool launches, launch_window_deliver deliver,
+					 void *context)
 {
 	struct launch_window *window = calloc(1, sizeof(*window));
 
 	if (!window)
 		return NULL;
+	window->launches = launches;
 	window->deliver = deliver;
 	window->context = context;
 	window->kept = malloc(MAX_KEPT * sizeof(*window->kept));
@@ -204,7 +207,8 @@ static void handle_launch(struct launch_window *window, struct process *process,
 static void handle_kernel(struct launch_window *window, struct process *process,
 			  const struct cuda_record *record, uint64_t start)
 {
-	bool launches = process->status.groups >> CUDA_GROUP_LAUNCH & 1;
+	/* The agent may send them to another tool only, or take stacks of them. */
+	bool launches = window->launches && process->status.groups >> CUDA_GROUP_LAUNCH & 1;
 
 	if (is_earlier(process, record)) {
 		keep_early(window, process, record);

@@ -16,8 +16,9 @@ struct launch_window;
 typedef void (*launch_window_deliver)(void *context, struct process *process,
 				      const struct cuda_record *record);
 
-/* NULL = no memory. */
-struct launch_window *launch_window__new(launch_window_deliver deliver, void *context);
+/* launches: records of launches come, too, from agents that send them. NULL = no memory. */
+struct launch_window *launch_window__new(bool launches, launch_window_deliver deliver,
+					 void *context);
 void launch_window__free(struct launch_window *window);
 /* Delivers the record now, later or never. */
 void launch_window__take(struct launch_window *window, struct process *process,

@@ -187,7 +187,7 @@ struct session *session__open(const struct session_options *options, const struc
 		return NULL;
 	session->options = *options;
 	session->observations = observations__new();
-	session->dispatcher = dispatcher__new(sink, session->observations);
+	session->dispatcher = dispatcher__new(sink, options->groups, session->observations);
 	session->targets = session_processes__targets(session);
 	session->skeleton = stream_bpf__open();
 	if (!session->dispatcher || !session->observations || !session->targets ||

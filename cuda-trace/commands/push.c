@@ -366,9 +366,10 @@ int cmd_push(int argc, char **argv)
 	if (status)
 		return status;
 	watch.groups = 1u << CUDA_GROUP_KERNEL;
-	/* A stack belongs to a launch, and that of a kernel in a graph to its node's creation. */
+	/* The stack of a kernel in a graph is that of its node's creation. Records of launches are
+	 * not needed: a stack has its launch's correlation id. */
 	if (push.period)
-		watch.groups |= 1u << CUDA_GROUP_LAUNCH | 1u << CUDA_GROUP_GRAPH_NODES;
+		watch.groups |= 1u << CUDA_GROUP_GRAPH_NODES;
 	if (push.options.metrics)
 		watch.groups |= 1u << CUDA_GROUP_DEVICE;
 	watch.stacks = push.period != 0;

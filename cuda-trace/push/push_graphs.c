@@ -80,20 +80,27 @@ static uint32_t find_call(const struct push_graphs *graphs, uint32_t tid, uint64
 	return found && found->time - time < NEAR_NS ? found->correlation : 0;
 }
 
+uint32_t push_graphs__number(struct push_graphs *graphs, uint64_t id)
+{
+	ssize_t known = graphs ? key_index__find(&graphs->index, id) : -1;
+
+	if (known >= 0)
+		return known + 1;
+	if (!graphs || graphs->count == PUSH_GRAPH_NODES ||
+	    !array_grow__zeroed(graphs->nodes, graphs->capacity, graphs->count + 1) ||
+	    !key_index__add(&graphs->index, id, graphs->count))
+		return 0;
+	return ++graphs->count;
+}
+
 void push_graphs__node(struct push_graphs *graphs, const struct cuda_graph_node *node)
 {
-	ssize_t known = graphs ? key_index__find(&graphs->index, node->node) : -1;
+	uint32_t number = push_graphs__number(graphs, node->node);
 	struct graph_node *own;
 
-	if (!graphs || (known < 0 && graphs->count == PUSH_GRAPH_NODES))
+	if (!number)
 		return;
-	if (known < 0) {
-		if (!array_grow__zeroed(graphs->nodes, graphs->capacity, graphs->count + 1) ||
-		    !key_index__add(&graphs->index, node->node, graphs->count))
-			return;
-		known = graphs->count++;
-	}
-	own = &graphs->nodes[known];
+	own = &graphs->nodes[number - 1];
 	/* A copy comes once as created and once with its original. */
 	if (node->original)
 		own->original = node->original;
@@ -101,29 +108,26 @@ void push_graphs__node(struct push_graphs *graphs, const struct cuda_graph_node 
 		own->correlation = find_call(graphs, node->tid, node->start);
 }
 
-static struct graph_node *original_of(const struct push_graphs *graphs, uint64_t id)
+static struct graph_node *original_of(const struct push_graphs *graphs, uint32_t number)
 {
-	struct graph_node *node = NULL;
+	struct graph_node *node = &graphs->nodes[number - 1];
 
-	for (int i = 0; i < MAX_COPIES; i++) {
-		ssize_t known = key_index__find(&graphs->index, id);
+	for (int i = 0; i < MAX_COPIES && node->original; i++) {
+		ssize_t known = key_index__find(&graphs->index, node->original);
 
 		if (known < 0)
 			return NULL;
 		node = &graphs->nodes[known];
-		if (!node->original)
-			return node;
-		id = node->original;
 	}
-	return NULL;
+	return node->original ? NULL : node;
 }
 
-uint32_t push_graphs__stack_of(struct push_graphs *graphs, uint64_t id,
+uint32_t push_graphs__stack_of(struct push_graphs *graphs, uint32_t number,
 			       uint32_t (*stack_of)(const void *context, const void *owner,
 						    uint32_t correlation),
 			       const void *context, const void *owner)
 {
-	struct graph_node *node = graphs ? original_of(graphs, id) : NULL;
+	struct graph_node *node = graphs && number ? original_of(graphs, number) : NULL;
 
 	if (!node)
 		return 0;

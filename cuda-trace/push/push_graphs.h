@@ -21,8 +21,11 @@ void push_graphs__free(struct push_graphs *graphs);
 void push_graphs__stack(struct push_graphs *graphs, const struct event *event);
 /* A node was created, or copied. */
 void push_graphs__node(struct push_graphs *graphs, const struct cuda_graph_node *node);
-/* The number of a node's stack, 0 = it is not known. stack_of() finds that of a correlation id. */
-uint32_t push_graphs__stack_of(struct push_graphs *graphs, uint64_t node,
+/* The number of a node, which may be not known yet: its kernels can come before it does. 0 = there
+ * are too many. */
+uint32_t push_graphs__number(struct push_graphs *graphs, uint64_t node);
+/* The number of its stack, 0 = it is not known. stack_of() finds that of a correlation id. */
+uint32_t push_graphs__stack_of(struct push_graphs *graphs, uint32_t number,
 			       uint32_t (*stack_of)(const void *context, const void *owner,
 						    uint32_t correlation),
 			       const void *context, const void *owner);

@@ -17,6 +17,14 @@
 #define MAX_CALLS    (1u << 18) /* stacks of these */
 #define MAX_SAMPLES  (1u << 17) /* launches with a stack, in an interval */
 #define FORGET_AFTER (1u << 15) /* stacks, or frames, or functions that differ */
+#define HINTS	     (1u << 20) /* bits */
+
+/* Launches and what is known of their stacks. Most have none: a bit for each of the last million
+ * correlation ids says so without a search in a table that is too large for the cache. */
+struct samples {
+	struct key_index stacks; /* by process and correlation id */
+	uint64_t hints[HINTS / 64];
+};
 
 struct push_profile {
 	uint32_t period;
@@ -25,7 +33,7 @@ struct push_profile {
 	struct store_callstacks *stored;
 	struct push_process *processes;
 	uint32_t process_count;		 /* that there ever were: each has a number */
-	struct key_index samples, older; /* stacks by process and correlation id */
+	struct samples *samples, *older; /* of this interval, and of the one before */
 	struct push_groups groups;
 	struct key_index group_index, call_index;
 	uint32_t last; /* group of the last kernel, which is likely that of the next; 0 = none */
@@ -53,16 +61,46 @@ static uint64_t sample_key(const struct push_process *own, uint32_t correlation)
 	return (uint64_t)own->number << 32 | correlation;
 }
 
+/* Those of neighbouring correlation ids are neighbours. */
+static uint32_t hint_of(uint64_t key)
+{
+	return ((uint32_t)key + (uint32_t)(key >> 32) * 0x9e3779b1u) % HINTS;
+}
+
+static uint32_t *find_sample(const struct samples *samples, uint64_t key)
+{
+	uint32_t hint = hint_of(key);
+
+	return samples->hints[hint / 64] >> hint % 64 & 1 ? key_index__at(&samples->stacks, key)
+							  : NULL;
+}
+
+static bool add_sample(struct samples *samples, uint64_t key, uint32_t stack)
+{
+	uint32_t *known = find_sample(samples, key), hint = hint_of(key);
+
+	if (known) {
+		*known = stack;
+		return true;
+	}
+	samples->hints[hint / 64] |= 1ull << hint % 64;
+	return samples->stacks.count < MAX_SAMPLES && key_index__add(&samples->stacks, key, stack);
+}
+
+static void clear_samples(struct samples *samples)
+{
+	if (!samples)
+		return;
+	key_index__free(&samples->stacks);
+	memset(samples, 0, sizeof(*samples));
+}
+
 static void put_sample(void *context, void *owner, const struct spool_sample *sample)
 {
 	struct push_profile *profile = context;
-	uint64_t key = sample_key(owner, sample->head.correlation);
-	uint32_t *known = key_index__at(&profile->samples, key);
 
-	if (known)
-		*known = sample->stack;
-	else if (profile->samples.count >= MAX_SAMPLES ||
-		 !key_index__add(&profile->samples, key, sample->stack))
+	if (!add_sample(profile->samples, sample_key(owner, sample->head.correlation),
+			sample->stack))
 		profile->lost_samples++;
 }
 
@@ -76,9 +114,13 @@ struct push_profile *push_profile__new(uint32_t period, bool by_pid)
 	profile->period = period;
 	profile->by_pid = by_pid;
 	profile->stored = store_callstacks__new(NULL);
-	if (period)
+	if (period) {
 		profile->callstacks = callstacks__new(&sink);
-	if (profile->stored && (profile->callstacks || !period))
+		profile->samples = calloc(1, sizeof(*profile->samples));
+		profile->older = calloc(1, sizeof(*profile->older));
+	}
+	if (profile->stored &&
+	    (!period || (profile->callstacks && profile->samples && profile->older)))
 		return profile;
 	push_profile__free(profile);
 	return NULL;
@@ -142,6 +184,7 @@ static uint32_t group_of(struct push_profile *profile, struct push_process *own,
 		.device = kernel->device,
 		.stream = kernel->stream,
 		.in_graph = kernel->graph != 0,
+		.by_node = kernel->graph != 0,
 	};
 	return profile->last = groups->count;
 }
@@ -173,20 +216,20 @@ static uint32_t stack_of(const void *context, const void *owner, uint32_t correl
 {
 	const struct push_profile *profile = context;
 	uint64_t key = sample_key(owner, correlation);
-	const uint32_t *stack = key_index__at(&profile->samples, key);
+	const uint32_t *stack = find_sample(profile->samples, key);
 
 	if (!stack)
-		stack = key_index__at(&profile->older, key);
+		stack = find_sample(profile->older, key);
 	return stack ? *stack : 0;
 }
 
+/* Or its node, if it has one: see find_stacks_of_nodes(). */
 static uint32_t stack_of_kernel(const struct push_profile *profile, const struct push_process *own,
 				const struct cuda_kernel *kernel)
 {
 	if (!profile->callstacks)
 		return 0;
-	return kernel->graph ? push_graphs__stack_of(own->graphs, kernel->graph_node, stack_of,
-						     profile, own)
+	return kernel->graph ? push_graphs__number(own->graphs, kernel->graph_node)
 			     : stack_of(profile, own, kernel->head.correlation);
 }
 
@@ -230,6 +273,23 @@ void push_profile__stack(struct push_profile *profile, struct process *process,
 	callstacks_process__take(own->callstacks, event);
 }
 
+/* At the end of the interval, or of the process: nodes may come after their kernels. */
+static void find_stacks_of_nodes(struct push_profile *profile, const struct push_process *own)
+{
+	struct push_call *calls = profile->groups.calls;
+
+	for (uint32_t i = 1; i <= profile->groups.count; i++) {
+		struct push_group *group = &profile->groups.list[i];
+
+		if (group->owner != own || !group->by_node)
+			continue;
+		group->by_node = false;
+		for (uint32_t at = group->calls; at; at = calls[at].next)
+			calls[at].stack = push_graphs__stack_of(own->graphs, calls[at].stack,
+								stack_of, profile, own);
+	}
+}
+
 /* Names of kernels go with the process. */
 static void keep_names(struct push_profile *profile, struct push_process *own)
 {
@@ -249,6 +309,7 @@ void push_profile__end(struct push_profile *profile, struct process *process)
 		return;
 	process->data = NULL;
 	keep_names(profile, own);
+	find_stacks_of_nodes(profile, own);
 	callstacks_process__free(own->callstacks);
 	push_graphs__free(own->graphs);
 	own->callstacks = NULL;
@@ -280,6 +341,8 @@ static void clear(struct key_index *index)
 
 static void begin_anew(struct push_profile *profile)
 {
+	struct samples *samples;
+
 	for (uint32_t i = 1; i <= profile->groups.count; i++)
 		free(profile->groups.list[i].text);
 	free(profile->groups.list);
@@ -288,9 +351,10 @@ static void begin_anew(struct push_profile *profile)
 	profile->last = 0;
 	clear(&profile->group_index);
 	clear(&profile->call_index);
-	key_index__free(&profile->older);
+	clear_samples(profile->older);
+	samples = profile->older;
 	profile->older = profile->samples;
-	profile->samples = (struct key_index){};
+	profile->samples = samples;
 	forget_ended(profile);
 }
 
@@ -312,7 +376,7 @@ static void forget_stacks(struct push_profile *profile)
 	store_callstacks__free(profile->stored);
 	profile->stored = stored;
 	callstacks__forget(profile->callstacks);
-	clear(&profile->older);
+	clear_samples(profile->older);
 	for (struct push_process *own = profile->processes; own; own = own->next)
 		push_graphs__forget_stacks(own->graphs);
 }
@@ -341,8 +405,10 @@ int push_profile__take(struct push_profile *profile,
 	int err = 0;
 
 	find_origins(profile);
-	for (struct push_process *own = profile->processes; own; own = own->next)
+	for (struct push_process *own = profile->processes; own; own = own->next) {
 		push_graphs__keep(own->graphs, stack_of, profile, own);
+		find_stacks_of_nodes(profile, own);
+	}
 	if (profile->groups.count) {
 		profile->counts.intervals++;
 		if (profile->callstacks)
@@ -376,7 +442,9 @@ void push_profile__free(struct push_profile *profile)
 		own->process = NULL;
 	}
 	begin_anew(profile);
-	key_index__free(&profile->older);
+	clear_samples(profile->older);
+	free(profile->older);
+	free(profile->samples);
 	callstacks__free(profile->callstacks);
 	if (profile->stored)
 		store_callstacks__free(profile->stored);

@@ -22,6 +22,7 @@ struct push_group {
 	struct push_process *owner;
 	uint32_t name, device, stream;
 	bool in_graph;
+	bool by_node;	/* its calls have numbers of nodes, not of stacks */
 	uint32_t calls; /* the first one; 0 = none has a stack */
 	uint64_t ns, count;
 	char *text; /* the name, where the process has ended */

@@ -42,6 +42,7 @@ struct hot {
 	_Atomic(uint32_t) stack_probes;		     /* sites.c */
 	_Atomic(uint8_t) launch_flags;		     /* of each record: kinds.c */
 	atomic_bool hints_hold;			     /* names.c */
+	atomic_bool launches_unsent; /* only their stacks are wanted: probe_sites.c */
 };
 extern struct hot hot;
 

@@ -74,7 +74,8 @@ static const struct listener readable_listeners[] = {
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Noted, as are hot.stack_probes and DETOUR_OTHERS, when the agent's thread looks at it all. */
+/* Noted, as are hot.stack_probes, hot.launches_unsent and DETOUR_OTHERS, when the agent's thread
+ * looks at it all. */
 static _Atomic(uint32_t) readable_groups;
 
 static uint32_t look_at_stacks(void)
@@ -91,6 +92,7 @@ static uint32_t look_at_stacks(void)
 uint32_t probe_sites__wanted(void)
 {
 	uint32_t batched = 0, readable = 0, stacks = look_at_stacks();
+	bool unsent;
 
 	for (size_t i = 0; i < COUNT(batch_listeners); i++)
 		if (*batch_listeners[i].semaphore)
@@ -101,9 +103,11 @@ uint32_t probe_sites__wanted(void)
 	atomic_store_explicit(&readable_groups, readable, memory_order_relaxed);
 	if (stacks != atomic_load_explicit(&hot.stack_probes, memory_order_relaxed))
 		atomic_store_explicit(&hot.stack_probes, stacks, memory_order_relaxed);
+	unsent = stacks && !(batched & 1U << CUDA_GROUP_LAUNCH);
+	if (unsent != atomic_load_explicit(&hot.launches_unsent, memory_order_relaxed))
+		atomic_store_explicit(&hot.launches_unsent, unsent, memory_order_relaxed);
 	launch_state__detour(DETOUR_OTHERS,
-			     readable & (1U << CUDA_GROUP_LAUNCH | 1U << CUDA_GROUP_RUNTIME) ||
-				     (stacks && !(batched & 1U << CUDA_GROUP_LAUNCH)));
+			     readable & (1U << CUDA_GROUP_LAUNCH | 1U << CUDA_GROUP_RUNTIME));
 	return batched | readable | (stacks ? 1U << CUDA_GROUP_LAUNCH : 0);
 }
 

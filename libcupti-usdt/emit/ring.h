@@ -100,11 +100,14 @@ static inline struct ring *ring__at_hand(void)
 	return NULL;
 }
 
+static inline uint64_t ring__launches(const struct ring *ring)
+{
+	return atomic_load_explicit(&ring->launches, memory_order_relaxed);
+}
+
 static inline void ring__count(struct ring *ring)
 {
-	uint64_t launches = atomic_load_explicit(&ring->launches, memory_order_relaxed);
-
-	atomic_store_explicit(&ring->launches, launches + 1, memory_order_relaxed);
+	atomic_store_explicit(&ring->launches, ring__launches(ring) + 1, memory_order_relaxed);
 }
 
 /* False: none of these probes has its turn at this launch; to find that out is all that most

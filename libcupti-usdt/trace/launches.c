@@ -247,7 +247,8 @@ record_anew(uint32_t cbid, const struct cupti_callback_data *data, uint64_t star
 /*
  * Nearly every launch. Nothing is called but in its place, so that nothing is saved, and what is
  * likely lies in a row: the code of a launch has to come into the first cache, too. A launch
- * without a stack must not cost more where some have one: they, too, come this way.
+ * without a stack must not cost more where some have one: they, too, come this way. Where nobody
+ * wants the records, the slot is filled again by the next launch.
  */
 HOT_PATH void launches__leave(uint32_t cbid, const struct cupti_callback_data *data)
 {
@@ -263,7 +264,7 @@ HOT_PATH void launches__leave(uint32_t cbid, const struct cupti_callback_data *d
 	if (UNLIKELY(!ring || !params || result_of(data) || notes_ranges()))
 		return record_anew(cbid, data, start, end);
 	head = atomic_load_explicit(&ring->head, memory_order_relaxed);
-	name = interned_names__at_hand(data->symbol_name, head);
+	name = interned_names__at_hand(data->symbol_name, ring__launches(ring));
 	if (UNLIKELY(!name || !ring__has_space(ring, head)))
 		return record_anew(cbid, data, start, end);
 	slot = ring__slot(ring, head, CUDA_GROUP_LAUNCH);
@@ -275,7 +276,8 @@ HOT_PATH void launches__leave(uint32_t cbid, const struct cupti_callback_data *d
 	slot->tid = ring->tid;
 	slot->name = name;
 	kernel_names__launched(data->correlation, name);
-	ring__advance(ring, head);
+	if (!atomic_load_explicit(&hot.launches_unsent, memory_order_relaxed))
+		ring__advance(ring, head);
 	ring__count(ring);
 	if (stack_sampling__may_be_due(ring))
 		stack_sampling__sample(ring, data->correlation, data->context_id);

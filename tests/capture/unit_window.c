@@ -41,7 +41,7 @@ static void kernel(struct launch_window *window, struct process *process, uint32
 int main(void)
 {
 	static struct process process;
-	struct launch_window *window = launch_window__new(deliver, NULL);
+	struct launch_window *window = launch_window__new(true, deliver, NULL);
 
 	process.status.groups = 1u << CUDA_GROUP_LAUNCH;
 	launch(window, &process, 100, 5000000);

@@ -402,6 +402,31 @@ otlp() {
 	assert_output --partial '--metrics goes with --format otlp'
 }
 
+@test "push and stat (one program, watched by both) take nothing from each other: stat has the launches, push their stacks" {
+	receive
+	mkfifo gate
+	start holder sh -c 'exec sleep 60 >gate'
+	CUDA_INJECTION64_PATH=$AGENT "$SIM" "$WORKLOADS/launch-storm" -w -n 20000 -t 2 <gate >out &
+	local program=$!
+	start push "$CUDA_TRACE" push -v --json -o counts.json --url "$URL" -g=10 -p $program
+	wait_for 20 grep -q "watching .* in process" push.err
+	# The agent has looked, and sends no launches: until stat wants them.
+	sleep 0.6
+	start stat "$CUDA_TRACE" stat -v --json -o stat.json -p $program
+	wait_for 20 grep -q "watching .* in process" stat.err
+	sleep 0.6
+	echo >gate
+	wait $program
+	# shellcheck disable=SC2154 # set by start
+	finished "$stat_PID"
+	finished "$push_PID"
+	assert_equal "$(json stat.json .totals.launches)" "$(expect_key out launches)"
+	assert_equal "$(json counts.json .kernels.sent)" "$(expect_key out kernels)"
+	nothing_unknown
+	# 4,000 of 40,000, by chance.
+	json counts.json '.observed.stacks > 3600 and .observed.stacks < 4400' >equal
+}
+
 @test "push -a makes a profile for each program" {
 	requires root
 	receive
