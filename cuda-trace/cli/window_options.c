@@ -19,7 +19,7 @@ const struct option_row options_windows[] = {
 	{OPTION_FLAG, 0, "profiler-api", NULL, "between cudaProfilerStart() and cudaProfilerStop()",
 	 AT(profiler_api)},
 	{OPTION_COUNT, 0, "steps", "N", "N steps, then no more", AT(steps)},
-	{OPTION_COUNT, 0, "skip-steps", "N", "only after N steps", AT(skip_steps)},
+	{OPTION_COUNT, 0, "skip-steps", "N", "leave out the first N steps", AT(skip_steps)},
 	{OPTION_TEXT, 0, "step-range", "NAME[@DOMAIN]",
 	 "what a step is: an NVTX range (default: --range, or\n'" TORCH_STEPS "' of PyTorch)",
 	 AT(step_range)},
@@ -36,8 +36,8 @@ static int parse_range(const struct option_usage *usage, const char *option, con
 	if (!length || length >= sizeof(windows->name) ||
 	    (at && strlen(at + 1) >= sizeof(windows->domain)))
 		return options__misuse(usage,
-				       "%s wants the name of an NVTX range, of at most 255 "
-				       "bytes, and behind an @ that of its domain",
+				       "%s wants NAME or NAME@DOMAIN of an NVTX range, of at most "
+				       "255 bytes each",
 				       option);
 	memcpy(windows->name, text, length);
 	windows->name[length] = 0;

@@ -135,6 +135,8 @@ static const struct option_usage usage = {
 		    "  cuda-trace report --by operator step.db\n"
 		    "  cuda-trace report --compare before.db after.db\n"
 		    "  cuda-trace report --merge --timeline all.json runs/\n"
+		    "  cuda-trace report --steps runs/\n"
+		    "  cuda-trace report --parquet step step.db\n"
 		    "  cuda-trace report --csv --sql 'SELECT * FROM TARGET_INFO_GPU' step.db\n",
 };
 
