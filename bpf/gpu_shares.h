@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Whose the points of bpf/gpu_busy.h are. Each process marks the points that its work covers in a
- * line of its own for each GPU. The reader takes words that are old enough, and divides each point
- * among the lines that have it (cuda-trace/live/live_shares.c). What comes for words that are taken
- * already is the process's alone where nobody had the point, and nobody's otherwise: all shares
- * together are the points that were counted.
- * Included once, by bpf/gpu_busy.h.
+ * Which processes the points of bpf/gpu_busy.h belong to. Each process marks the points that its
+ * work covers in a line of its own for each GPU. The reader takes words that are old enough, and
+ * divides each point among the lines that have it (cuda-trace/live/live_shares.c). What comes for
+ * words that are taken already is the process's alone where nobody had the point, and nobody's
+ * otherwise: all shares together are the points that were counted. Included once, by
+ * bpf/gpu_busy.h.
  */
 #ifndef BPF_GPU_SHARES_H
 #define BPF_GPU_SHARES_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Whose the energy was, of a recording made with record --energy: its records and the steps of
+ * How energy is divided, for a recording made with record --energy: its records and the steps of
  * meters, in the order of time, to the same sums as stat --energy. One thread.
  */
 #ifndef CUDA_TRACE_COMMANDS_REPORT_ENERGY_H

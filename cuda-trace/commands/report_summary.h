@@ -14,7 +14,7 @@ int report_summary__write(const struct report_file *file, enum report_format for
 /* Only why GPUs were idle, where the recording says what threads did; nothing as CSV. */
 int report_summary__idle(const struct report_file *file, enum report_format format, FILE *out);
 
-/* Whose the energy was, as stat --energy prints it. */
+/* Joules by kernel and process, as stat --energy prints them. */
 int report_summary__energy(const struct report_file *file, enum report_format format, uint64_t most,
 			   FILE *out);
 

@@ -58,7 +58,7 @@ static const struct option_row event_rows[] = {
 #define BY(field) offsetof(struct stat_options, by.field)
 
 static const struct option_row by_rows[] = {
-	{OPTION_HEADING, 0, NULL, NULL, "Whose kernels they are", 0},
+	{OPTION_HEADING, 0, NULL, NULL, "Kernels by what launched them", 0},
 	{OPTION_WORD, 0, "by", "WHAT",
 	 "GPU time by operator, module, line of the program\n(call stacks), range (NVTX) or kernel",
 	 BY(by)},

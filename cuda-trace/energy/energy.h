@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Whose the energy of GPUs was: docs/internals/energy.md. Filled with the steps of meters and with
+ * Divides the energy of GPUs: docs/internals/energy.md. Filled with the steps of meters and with
  * the work of GPUs, in any order; one thread.
  */
 #ifndef CUDA_TRACE_ENERGY_ENERGY_H

@@ -23,13 +23,13 @@ stat_section stat_sections__windows;
 stat_section stat_sections__time;
 /* False: some work was not seen, so nobody knows when GPUs were idle. */
 bool stat_sections__idle_is_known(const struct stat_report *report);
-/* Whose the busy time of GPUs was. */
+/* Shares of GPUs' busy time, by process. */
 stat_section stat_sections__shares;
-/* Whose the kernels are. */
+/* Kernels by what launched them (--by). */
 stat_section stat_sections__by;
 /* Why the GPU was idle. */
 stat_section stat_sections__idle;
-/* Whose the energy was. */
+/* Joules by kernel and process. */
 stat_section stat_sections__energy;
 /* NCCL's communicators, and which rank is late. */
 /* How the sample was taken and what it does not say. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * `stat`: whose the busy time of GPUs was. In text only where several processes used one.
+ * `stat`: shares of GPUs' busy time, by process. In text only where several processes used one.
  */
 #include "cuda-trace/base/text.h"
 #include "cuda-trace/proc/cgroup.h"
