@@ -7,7 +7,10 @@
 #include "cuda-trace/base/result_names.h"
 
 #include <stddef.h>
+#include <string.h>
 #include "libcupti-usdt/probes.h"
+
+#define NOT_READY 600 /* an answer, not a failure */
 
 static const struct {
 	int32_t result;
@@ -158,4 +161,17 @@ const char *result_names__name(int domain, int32_t result)
 			return domain == CUDA_DOMAIN_RUNTIME ? results[i].runtime
 							     : results[i].driver;
 	return NULL;
+}
+
+/* These hand out what an earlier call returned. */
+static bool hands_out(int domain, const char *call)
+{
+	return domain == CUDA_DOMAIN_RUNTIME && call &&
+	       (!strncmp(call, "cudaGetLastError", 16) ||
+		!strncmp(call, "cudaPeekAtLastError", 19));
+}
+
+bool result_names__is_failure(int domain, int32_t result, const char *call)
+{
+	return result && result != NOT_READY && !hands_out(domain, call);
 }

@@ -21,7 +21,6 @@
  */
 #include "cuda-trace/capture/collection.h"
 
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 #include "cuda-trace/base/clock.h"
@@ -108,8 +107,7 @@ static bool matches(struct collection *collection, struct process *process,
 
 	if (is_api(collection) || range->kind == RANGE_MARK)
 		return false;
-	if (name && !fnmatch(wanted->name, name, 0) &&
-	    (wanted->any_domain || (domain && !fnmatch(wanted->domain, domain, 0))))
+	if (name && process_windows__is_range(wanted, name, domain))
 		return true;
 	if (name && *name)
 		windows_seen__other(&collection->seen, name);

@@ -12,7 +12,14 @@
  */
 #include "cuda-trace/capture/process_windows.h"
 
+#include <fnmatch.h>
 #include <string.h>
+
+bool process_windows__is_range(const struct windows *wanted, const char *name, const char *domain)
+{
+	return !fnmatch(wanted->name, name, 0) &&
+	       (wanted->any_domain || (domain && !fnmatch(wanted->domain, domain, 0)));
+}
 
 static bool has_steps(const struct windows *wanted)
 {

@@ -28,6 +28,8 @@ struct process_windows {
 	uint64_t steps;	     /* that began */
 };
 
+/* Whether a range of this name is one of those; domain "" = the default one, NULL = unknown. */
+bool process_windows__is_range(const struct windows *wanted, const char *name, const char *domain);
 /* A range of the right name. */
 void process_windows__begin(struct process_windows *windows, const struct windows *wanted,
 			    const struct cuda_nvtx *range);

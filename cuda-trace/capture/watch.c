@@ -143,7 +143,8 @@ static int open_session(struct run *run)
 		.watches = true,
 		.attach = watch__attaches(options),
 		.held = run->program_runs,
-		.ranges_at_once = run->watch->windows.by == WINDOWS_RANGE ||
+		.ranges_at_once = run->watch->ranges_at_once ||
+				  run->watch->windows.by == WINDOWS_RANGE ||
 				  run->watch->windows.by == WINDOWS_STEPS,
 	};
 

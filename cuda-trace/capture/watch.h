@@ -28,6 +28,7 @@ struct watch {
 	bool stacks;		/* session__set_stack_period() will be called */
 	bool stacks_timed;	/* session__stack_ns() will */
 	bool stacks_copied;	/* for unwinding */
+	bool ranges_at_once;	/* NVTX ranges come when they begin, too: NVTX_OPEN */
 	bool launches_at_entry; /* as session_options has it */
 	struct sample sample;	/* .on_ms 0 = groups as they are, all the time */
 	struct windows windows; /* in which it collects; their groups are added to `groups` */

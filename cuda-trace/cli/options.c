@@ -22,6 +22,8 @@ enum { CODE_HELP = 1000, CODE_COMPLETE, CODE_FIRST };
 
 #define HELP_COLUMN 27
 
+_Static_assert(OPTION_TEXTS_MAX == 8, "expectation() names it");
+
 int options__misuse(const struct option_usage *usage, const char *format, ...)
 {
 	va_list arguments;
@@ -157,6 +159,14 @@ static bool is_one_of(const char *value, const char *words)
 	return false;
 }
 
+static int add_text(struct option_texts *texts, const char *value)
+{
+	if (texts->count == OPTION_TEXTS_MAX)
+		return -E2BIG;
+	texts->list[texts->count++] = value;
+	return 0;
+}
+
 static int set(const struct option_row *row, void *into, const char *value)
 {
 	char *field = (char *)into + row->offset;
@@ -172,6 +182,9 @@ static int set(const struct option_row *row, void *into, const char *value)
 		break;
 	case OPTION_TEXT:
 		*(const char **)field = value;
+		break;
+	case OPTION_TEXTS:
+		err = add_text((struct option_texts *)field, value);
 		break;
 	case OPTION_WORD:
 		*(const char **)field = value;
@@ -208,6 +221,8 @@ static const char *expectation(enum option_kind kind)
 		return "a user's name or number";
 	case OPTION_TIME:
 		return "a time such as 500us, 10ms or 2s";
+	case OPTION_TEXTS:
+		return "at most 8 values";
 	default:
 		return "something else";
 	}

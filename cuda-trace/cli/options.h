@@ -23,7 +23,15 @@ enum option_kind {
 	OPTION_USER,	/* int64_t: a user name or number */
 	OPTION_VALUES,	/* not an option: `help` has the values, or elements of a LIST, of the row
 			   before ("auto,cupti"), for checks and completion */
+	OPTION_TEXTS,	/* struct option_texts: as given, each time that it is given */
 	OPTION_TIME, /* uint64_t, ns: number with ns, us, ms, s, m or h; without a unit seconds */
+};
+
+#define OPTION_TEXTS_MAX 8
+
+struct option_texts {
+	const char *list[OPTION_TEXTS_MAX];
+	uint32_t count;
 };
 
 struct option_row {

@@ -8,7 +8,6 @@
 #include "libcupti-usdt/probes.h"
 
 #define GROUP(name) (1u << CUDA_GROUP_##name)
-#define TORCH_STEPS "ProfilerStep#*"
 #define AT(field)   offsetof(struct options, field)
 
 const struct option_row options_windows[] = {
@@ -21,14 +20,15 @@ const struct option_row options_windows[] = {
 	{OPTION_COUNT, 0, "steps", "N", "N steps, then no more", AT(steps)},
 	{OPTION_COUNT, 0, "skip-steps", "N", "leave out the first N steps", AT(skip_steps)},
 	{OPTION_TEXT, 0, "step-range", "NAME[@DOMAIN]",
-	 "what a step is: an NVTX range (default: --range, or\n'" TORCH_STEPS "' of PyTorch)",
+	 "what a step is: an NVTX range (default: --range, or\n'" WINDOWS_TORCH_STEPS
+	 "' of PyTorch)",
 	 AT(step_range)},
 	{},
 };
 
 /* The last @ counts, so that NAME@* is any name. */
-static int parse_range(const struct option_usage *usage, const char *option, const char *text,
-		       struct windows *windows)
+int window_options__parse_range(const struct option_usage *usage, const char *option,
+				const char *text, struct windows *windows)
 {
 	const char *at = strrchr(text, '@');
 	size_t length = at ? (size_t)(at - text) : strlen(text);
@@ -67,11 +67,11 @@ static int parse_what(const struct option_usage *usage, const struct options *op
 	else if (steps)
 		windows->by = WINDOWS_STEPS;
 	if (windows->by == WINDOWS_RANGE)
-		return parse_range(usage, "--range", options->range, windows);
+		return window_options__parse_range(usage, "--range", options->range, windows);
 	if (windows->by == WINDOWS_STEPS)
-		return parse_range(usage, "--step-range",
-				   options->step_range ? options->step_range : TORCH_STEPS,
-				   windows);
+		return window_options__parse_range(
+			usage, "--step-range",
+			options->step_range ? options->step_range : WINDOWS_TORCH_STEPS, windows);
 	return EXIT_OK;
 }
 

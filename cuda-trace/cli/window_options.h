@@ -10,6 +10,8 @@
 #include <stdint.h>
 #include "cuda-trace/cli/options.h"
 
+#define WINDOWS_TORCH_STEPS "ProfilerStep#*"
+
 enum windows_by {
 	WINDOWS_ALWAYS,	  /* everything is collected */
 	WINDOWS_RANGE,	  /* while an NVTX range is open */
@@ -30,6 +32,10 @@ struct windows {
  * windows->groups to the groups. */
 int window_options__choose(const struct option_usage *usage, const struct options *options,
 			   uint32_t groups, struct windows *windows);
+
+/* "NAME[@DOMAIN]" of that option into the name and domain of `windows`; as above. */
+int window_options__parse_range(const struct option_usage *usage, const char *option,
+				const char *text, struct windows *windows);
 
 /* As options, on one line; NULL without windows. To be freed. */
 char *window_options__describe(const struct windows *windows);

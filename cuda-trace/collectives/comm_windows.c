@@ -18,6 +18,11 @@ static const struct nccl_comm_rank *late_now(const struct nccl_comm *comm)
 	return nccl_comms__verdict_here(comm, &late) == NCCL_COMM_LATE ? late.rank : NULL;
 }
 
+bool comm_windows__is_settled(const struct nccl_comm *comm, uint64_t now_ns)
+{
+	return comm->window_ns && now_ns - comm->window_ns >= SHORTEST_NS;
+}
+
 void comm_windows__follow(struct nccl_comms *comms, uint64_t now_ns)
 {
 	for (uint32_t i = 0; i < comms->count; i++) {

@@ -9,6 +9,8 @@
 
 /* Several times a second: begins new windows. */
 void comm_windows__follow(struct nccl_comms *comms, uint64_t now_ns);
+/* Whether this window has lasted long enough for what is to be acted on. */
+bool comm_windows__is_settled(const struct nccl_comm *comm, uint64_t now_ns);
 /* Which rank is late in this window or was in the one before; NULL = none, or nobody knows. */
 const struct nccl_comm_rank *comm_windows__late(const struct nccl_comm *comm);
 

@@ -7,8 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 #include "cuda-trace/commands/commands.h"
 #include "cuda-trace/commands/record_names.h"
@@ -26,8 +24,8 @@
 #include "cuda-trace/capture/overhead_limit.h"
 #include "cuda-trace/proc/runner.h"
 #include "cuda-trace/recording/store.h"
-#include "cuda-trace/report/report_output.h"
 #include "cuda-trace/base/text.h"
+#include "cuda-trace/trigger/trigger_recording.h"
 #include "cuda-trace/capture/watch.h"
 #include "libcupti-usdt/stack_probes.h"
 
@@ -38,7 +36,8 @@
 struct record_options {
 	struct options shared; /* first: the shared rows mean its fields */
 	const char *path, *max_size;
-	uint64_t last;
+	uint64_t last, after;
+	struct option_texts when;
 	const char *events, *stacks, *call_graph, *at;
 	double stack_percent; /* of a thread's time, for stacks; 0 = as many as -g says */
 	bool compress, force, quiet, idle, energy;
@@ -83,6 +82,13 @@ static const struct option_row rows[] = {
 	{OPTION_TIME, 0, "last", "TIME",
 	 "keep only the last TIME before the end; SIGUSR2 saves\na copy, with the time in its name",
 	 AT(last)},
+	{OPTION_TEXTS, 0, "when", "EXPR",
+	 "write FILE only when this becomes true, with what\n--last keeps (10 s): error, late "
+	 "(a rank), or\n'step > 1.2x' (its usual time), 'step > 2s'; any",
+	 AT(when)},
+	{OPTION_VALUES, 0, NULL, NULL, TRIGGER_WORDS, 0},
+	{OPTION_TIME, 0, "after", "TIME", "with --when: record so long after it (default 2 s)",
+	 AT(after)},
 	{OPTION_FLAG, 'q', "quiet", NULL, "no progress, no summary line", AT(quiet)},
 	{OPTION_FLAG, 'v', "verbose", NULL, "print what is attached, and libbpf's messages",
 	 AT(shared.verbose)},
@@ -100,7 +106,8 @@ static const struct option_usage usage = {
 						     options_limits, NULL},
 	.examples = "  cuda-trace record -- python3 train.py\n"
 		    "  cuda-trace record -p 4711 -d 10 -o step.db\n"
-		    "  cuda-trace record -a --last 60s --max-duration 8h\n",
+		    "  cuda-trace record -a --last 60s --max-duration 8h\n"
+		    "  cuda-trace record -a --last 60s --when 'step > 1.5x' --when error\n",
 };
 
 struct record {
@@ -111,6 +118,7 @@ struct record {
 	struct energy_meter *meter;	/* likewise */
 	char *command, *windows;
 	struct start_option start;
+	struct trigger_recording when;
 	uint32_t groups;	 /* what is to be kept */
 	struct stack_pace *pace; /* NULL = the period stays */
 	uint64_t trap_ns;
@@ -135,6 +143,7 @@ static void on_process_start(void *context, struct process *process)
 	struct record *record = context;
 
 	record->processes++;
+	trigger__process_start(record->when.trigger, process);
 	record_threads__process(record->threads, process);
 	store__process_start(record->store, process);
 }
@@ -158,6 +167,7 @@ static void on_record(void *context, struct process *process, const struct cuda_
 	if (record->overhead && data->kind == CUDA_RECORD_LAUNCH)
 		overhead_limit__launch(record->overhead, process, (const struct cuda_launch *)data);
 	record_threads__process(record->threads, process);
+	trigger__record(record->when.trigger, process, data);
 	/* Nobody requested what comes after the end: it is not a loss. */
 	if (record->stopped || !is_requested(record, process, data))
 		return;
@@ -173,6 +183,7 @@ static void on_collective(void *context, struct process *process,
 {
 	struct record *record = context;
 
+	trigger__collective(record->when.trigger, process, call);
 	if (!record->stopped && call->function != NCCL_GROUP_START)
 		store__collective(record->store, process, call);
 }
@@ -260,6 +271,7 @@ static void on_process_end(void *context, struct process *process)
 {
 	struct record *record = context;
 
+	trigger__process_end(record->when.trigger, process);
 	record_threads__leave(record->threads, process);
 	store__process_end(record->store, process);
 }
@@ -287,30 +299,11 @@ static int on_start(void *context, FILE *output)
 	return store__create(&record->store, &store) ? EXIT_TROUBLE : EXIT_OK;
 }
 
-static void save_snapshot(struct record *record)
-{
-	char *path = NULL, when[32] = "";
-	time_t now = time(NULL);
-	struct tm tm;
-	int err = -ENOMEM;
-
-	snapshot_wanted = 0;
-	if (localtime_r(&now, &tm))
-		strftime(when, sizeof(when), "%Y%m%d-%H%M%S", &tm);
-	path = record_names__snapshot(record->options.path, when);
-	if (path)
-		err = store__snapshot(record->store, path);
-	if (err)
-		fprintf(stderr, "cuda-trace record: cannot save a snapshot: %s\n", strerror(-err));
-	else if (!record->options.quiet)
-		fprintf(stderr, "cuda-trace record: saving %s\n", path);
-	free(path);
-}
-
 static bool on_tick(void *context, struct session *session)
 {
 	struct record *record = context;
 	struct session_lost_counts lost;
+	bool over;
 	int err;
 
 	overhead_limit__tick(record->overhead, session,
@@ -320,11 +313,15 @@ static bool on_tick(void *context, struct session *session)
 	record_threads__read(record->stopped ? NULL : record->threads);
 	record_energy__read(record->stopped ? NULL : record->meter, record->store);
 	session__lost(session, &lost);
+	over = trigger_recording__watch(&record->when, record->store, lost.total);
 	err = store__tick(record->store, &lost);
-	if (snapshot_wanted && !err)
-		save_snapshot(record);
+	if (snapshot_wanted && !err) {
+		snapshot_wanted = 0;
+		record_names__save_snapshot(record->store, record->options.path,
+					    record->options.quiet);
+	}
 	if (!err)
-		return false;
+		return over;
 	record->stopped = true;
 	if (err == -EFBIG) {
 		fprintf(stderr, "cuda-trace record: --max-size is reached: recording ends\n");
@@ -334,19 +331,6 @@ static bool on_tick(void *context, struct session *session)
 		record->failed = true;
 	}
 	return true;
-}
-
-static void say_stacks(const struct record *record)
-{
-	struct callstacks_counts counts;
-
-	store__stack_counts(record->store, &counts);
-	if (!record->period)
-		return;
-	if (record->pace)
-		fprintf(stderr, "at the end, the stack of one launch in %u was recorded\n",
-			record->period);
-	stack_options__say(stderr, &counts, record->options.call_graph);
 }
 
 static const char *why_nothing(const struct record *record, const struct session_lost_counts *lost)
@@ -362,14 +346,16 @@ static void on_finish(void *context, struct session *session)
 	struct record *record = context;
 	struct session_lost_counts lost;
 	uint64_t records = store__records(record->store);
-	char count[32], size[32], shown[256];
-	struct stat st;
+	struct callstacks_counts stacks;
 
-	record->finished = true;
 	/* A short program ends between two ticks: what ended the recording before it is said now.
 	 */
 	if (!record->stopped)
 		on_tick(context, session);
+	session__lost(session, &lost);
+	record->finished = trigger_recording__fired(&record->when, &lost);
+	if (!record->finished)
+		return;
 	record_threads__finish(record->threads);
 	record_energy__finish(record->stopped ? NULL : record->meter, record->store);
 	session__lost(session, &lost);
@@ -377,18 +363,16 @@ static void on_finish(void *context, struct session *session)
 		record->failed = true;
 		return;
 	}
-	if (record->options.quiet || stat(record->options.path, &st))
+	if (record->options.quiet)
 		return;
-	text__show(shown, sizeof(shown), record->options.path, 60);
-	report_output__bytes(size, st.st_size);
-	if (records)
-		fprintf(stderr, "%s: %s events, %s; cuda-trace report shows them\n", shown,
-			text__count(count, records), size);
-	else
-		fprintf(stderr, "%s: 0 events, %s: %s\n", shown, size, why_nothing(record, &lost));
+	record_names__say_written(record->options.path, records, why_nothing(record, &lost));
 	if (record->start.utc && !record->start.begun)
 		fprintf(stderr, "recording ended before the time of --at\n");
-	say_stacks(record);
+	if (record->period) {
+		store__stack_counts(record->store, &stacks);
+		stack_options__say_kept(record->pace ? record->period : 0, &stacks,
+					record->options.call_graph);
+	}
 	if (losses__any(&lost))
 		losses__say(stderr, &lost);
 }
@@ -420,6 +404,8 @@ static int check(struct record_options *options, uint32_t *groups)
 		return options__misuse(&usage, "--energy needs kernels among the events (-e)");
 	if (options->energy && options->shared.sample)
 		return options__misuse(&usage, "--energy needs all kernels: not with --sample");
+	if (options->after && !options->when.count)
+		return options__misuse(&usage, "--after is for --when");
 	if (options->idle)
 		*groups |= RECORD_THREADS_GROUPS;
 	/* A stack belongs to a launch. */
@@ -469,6 +455,10 @@ int cmd_record(int argc, char **argv)
 		return status;
 	status = check(&record.options, &watch.groups);
 	if (!status)
+		status = trigger_options__choose(&usage, &record.options.when,
+						 &record.options.shared, &record.when.wanted);
+	watch.groups |= record.when.wanted.groups;
+	if (!status)
 		status = sample_options__choose(&usage, &record.options.shared, watch.groups,
 						&watch.sample);
 	if (!status)
@@ -478,6 +468,10 @@ int cmd_record(int argc, char **argv)
 		status = start_option__parse(&usage, record.options.at, &record.start);
 	if (status)
 		return status;
+	if (!trigger_recording__start(&record.when, record.options.last, record.options.after))
+		return EXIT_TROUBLE;
+	record.options.last = record.when.trigger ? record.when.last : record.options.last;
+	watch.ranges_at_once = record.when.wanted.groups >> CUDA_GROUP_NVTX & 1;
 	watch.at = record.start.utc;
 	record.sampled = watch.sample.on_ms || watch.sample.max_overhead > 0;
 	record.groups = watch.groups;
@@ -501,6 +495,7 @@ int cmd_record(int argc, char **argv)
 	status = watch__run(&watch);
 	overhead_limit__free(record.overhead);
 	record_threads__free(record.threads);
+	trigger__free(record.when.trigger);
 	energy_meter__close(record.meter);
 	/* PROGRAM could not be run: the next try finds no spool in its way. */
 	(record.finished ? store__close : store__discard)(record.store);

@@ -9,11 +9,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 #include "cuda-trace/base/exit_status.h"
 #include "cuda-trace/base/text.h"
 #include "cuda-trace/recording/older_recording.h"
 #include "cuda-trace/recording/store_spool.h"
+#include "cuda-trace/report/report_output.h"
 
 /* A mistyped -o must not cost anybody a file that is something else. */
 static bool may_replace(const char *path)
@@ -52,7 +55,8 @@ int record_names__check(const struct option_usage *usage, const char *path, bool
 	return status;
 }
 
-char *record_names__snapshot(const char *path, const char *when)
+/* Of which two may be made within a second; to be freed. */
+static char *name_snapshot(const char *path, const char *when)
 {
 	char *name = NULL;
 
@@ -64,4 +68,39 @@ char *record_names__snapshot(const char *path, const char *when)
 			return name;
 	}
 	return name;
+}
+
+void record_names__save_snapshot(struct store *store, const char *path, bool quiet)
+{
+	char *name = NULL, when[32] = "";
+	time_t now = time(NULL);
+	struct tm tm;
+	int err = -ENOMEM;
+
+	if (localtime_r(&now, &tm))
+		strftime(when, sizeof(when), "%Y%m%d-%H%M%S", &tm);
+	name = name_snapshot(path, when);
+	if (name)
+		err = store__snapshot(store, name);
+	if (err)
+		fprintf(stderr, "cuda-trace record: cannot save a snapshot: %s\n", strerror(-err));
+	else if (!quiet)
+		fprintf(stderr, "cuda-trace record: saving %s\n", name);
+	free(name);
+}
+
+void record_names__say_written(const char *path, uint64_t records, const char *why)
+{
+	char count[32], size[32], shown[256];
+	struct stat st;
+
+	if (stat(path, &st))
+		return;
+	text__show(shown, sizeof(shown), path, 60);
+	report_output__bytes(size, st.st_size);
+	if (records)
+		fprintf(stderr, "%s: %s events, %s; cuda-trace report shows them\n", shown,
+			text__count(count, records), size);
+	else
+		fprintf(stderr, "%s: 0 events, %s: %s\n", shown, size, why);
 }

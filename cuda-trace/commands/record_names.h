@@ -7,10 +7,13 @@
 
 #include <stdbool.h>
 #include "cuda-trace/cli/options.h"
+#include "cuda-trace/recording/store.h"
 
 /* Before PROGRAM is started: 0, or the exit status after a message. */
 int record_names__check(const struct option_usage *usage, const char *path, bool force);
-/* A name for a snapshot, of which two may be made within a second; to be freed. */
-char *record_names__snapshot(const char *path, const char *when);
+/* SIGUSR2: saves what the ring holds beside `path`, with the time in its name, and says so. */
+void record_names__save_snapshot(struct store *store, const char *path, bool quiet);
+/* What was written; `why`: there are no records in it. */
+void record_names__say_written(const char *path, uint64_t records, const char *why);
 
 #endif

@@ -71,20 +71,20 @@ static bool is_sample(const struct report_file *file)
 	       report_file__any(file, "CUDA_TRACE_SAMPLES") > 0;
 }
 
-/* To be freed; NULL = all the time was recorded. */
-static char *recorded_windows(const struct report_file *file)
+/* What the recording says of how it was made; to be freed, NULL = nothing. */
+static char *capture_of(const struct report_file *file, const char *name)
 {
 	sqlite3_stmt *statement = NULL;
-	char *windows = NULL;
+	char *value = NULL;
 
 	if (report_file__has(file, "META_DATA_CAPTURE", "value") &&
-	    !sqlite3_prepare_v2(file->db,
-				"SELECT value FROM META_DATA_CAPTURE WHERE name = 'WINDOWS'", -1,
+	    !sqlite3_prepare_v2(file->db, "SELECT value FROM META_DATA_CAPTURE WHERE name = ?", -1,
 				&statement, NULL) &&
+	    !sqlite3_bind_text(statement, 1, name, -1, SQLITE_STATIC) &&
 	    sqlite3_step(statement) == SQLITE_ROW && sqlite3_column_text(statement, 0))
-		windows = strdup((const char *)sqlite3_column_text(statement, 0));
+		value = strdup((const char *)sqlite3_column_text(statement, 0));
 	sqlite3_finalize(statement);
-	return windows;
+	return value;
 }
 
 /* What is written of the summary. */
@@ -123,12 +123,14 @@ static int write_summary(const struct report_file *file, enum report_format form
 			file, "SELECT min(start) FROM CUPTI_ACTIVITY_KIND_KERNEL", -1),
 		.most_kernels = most,
 	};
-	char *windows = NULL;
+	char *windows = NULL, *trigger = NULL, *condition = NULL;
 	int err = -ENOMEM;
 
 	if (!pattern || stat_table__init(&summary.table, pattern, 0))
 		goto cleanup;
-	report.recorded_windows = windows = recorded_windows(file);
+	report.recorded_windows = windows = capture_of(file, "WINDOWS");
+	report.trigger = trigger = capture_of(file, "TRIGGER");
+	report.trigger_condition = condition = capture_of(file, "TRIGGER_CONDITION");
 	summary.table.sampled = is_sample(file);
 	summary.table.ranges_reported = report_file__any(file, "NVTX_EVENTS") > 0;
 	summary.table.past = true;
@@ -161,6 +163,8 @@ free_table:
 		err = -EIO;
 	stat_table__free(&summary.table);
 	free(windows);
+	free(trigger);
+	free(condition);
 cleanup:
 	pattern__free(pattern);
 	return err;

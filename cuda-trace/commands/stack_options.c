@@ -35,6 +35,14 @@ void stack_options__say(FILE *out, const struct callstacks_counts *counts, const
 	putc('\n', out);
 }
 
+void stack_options__say_kept(uint32_t period, const struct callstacks_counts *counts,
+			     const char *call_graph)
+{
+	if (period)
+		fprintf(stderr, "at the end, the stack of one launch in %u was recorded\n", period);
+	stack_options__say(stderr, counts, call_graph);
+}
+
 /* 0 = none, or too many. */
 static double parse_percent(const char *text)
 {

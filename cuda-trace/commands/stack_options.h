@@ -24,6 +24,9 @@
 bool stack_options__unwinds(const char *call_graph);
 /* A line. */
 void stack_options__say(FILE *out, const struct callstacks_counts *counts, const char *call_graph);
+/* The same on stderr, after the period that --max-overhead chose; 0 = it did not. */
+void stack_options__say_kept(uint32_t period, const struct callstacks_counts *counts,
+			     const char *call_graph);
 
 /* -g --max-overhead: what may be spent goes into stacks; GPU times are all kept, or as --sample
  * says. 0, or EXIT_USAGE after a message. */

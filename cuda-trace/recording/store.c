@@ -12,7 +12,7 @@
 #include "cuda-trace/base/array_grow.h"
 #include "cuda-trace/base/clock.h"
 #include "cuda-trace/recording/store_import.h"
-#include "cuda-trace/recording/store_nvtx.h"
+#include "cuda-trace/recording/store_names.h"
 #include "cuda-trace/recording/store_origin.h"
 #include "cuda-trace/recording/store_session.h"
 #include "cuda-trace/recording/store_snapshot.h"
@@ -228,44 +228,14 @@ static void need_name(struct store *store, struct store_process *own, uint32_t i
 		put_name(store, own, id);
 }
 
-static void need_names_of_call(struct store *store, struct store_process *own,
-			       const struct cuda_api *call)
-{
-	need_name(store, own, call->name);
-	if (call->flags & CUDA_API_LAUNCH)
-		need_name(store, own, call->arguments.launch.kernel);
-}
-
-/* The ids of names that a record carries, wherever they stand in it. */
 static void need_names(struct store *store, struct store_process *own,
 		       const struct cuda_record *record)
 {
-	switch (record->kind) {
-	case CUDA_RECORD_LAUNCH:
-		need_name(store, own, ((const struct cuda_launch *)record)->name);
-		break;
-	case CUDA_RECORD_KERNEL:
-		need_name(store, own, ((const struct cuda_kernel *)record)->name);
-		break;
-	case CUDA_RECORD_API:
-	case CUDA_RECORD_GRAPH_INSTANTIATE:
-		need_names_of_call(store, own, (const struct cuda_api *)record);
-		break;
-	case CUDA_RECORD_MEMORY:
-		need_name(store, own, ((const struct cuda_memory *)record)->name);
-		break;
-	case CUDA_RECORD_JIT:
-		need_name(store, own, ((const struct cuda_jit *)record)->cache_path);
-		break;
-	case CUDA_RECORD_NVTX:
-	case CUDA_RECORD_NVTX_PAYLOAD:
-		for (int i = 0; i < STORE_NVTX_NAMES; i++)
-			need_name(store, own, store_nvtx__name(record, i));
-		break;
-	case CUDA_RECORD_DEVICE:
-		need_name(store, own, ((const struct cuda_device *)record)->name);
-		break;
-	}
+	uint32_t ids[STORE_NAMES_MAX];
+	int count = store_names__of(record, ids);
+
+	for (int i = 0; i < count; i++)
+		need_name(store, own, ids[i]);
 }
 
 /* Last pass of names: kernels of the driver source that have none go by their handles. */
@@ -434,6 +404,11 @@ int store__tick(struct store *store, const struct session_lost_counts *lost)
 	return err;
 }
 
+void store__keep(struct store *store, uint64_t ns)
+{
+	store->options.keep = ns;
+}
+
 uint64_t store__records(const struct store *store)
 {
 	return store->records;
@@ -461,7 +436,6 @@ int store__finish(struct store *store, const struct session_lost_counts *lost)
 		.path = store->path,
 		.compress = store->options.compress,
 		.progress = store->options.progress,
-		.since_last = store->options.keep,
 	};
 	uint64_t now = monotonic__ns();
 	int err;
@@ -482,6 +456,9 @@ int store__finish(struct store *store, const struct session_lost_counts *lost)
 			store->spool_path, strerror(-err));
 	/* It reads the spool, which is deleted with what follows. */
 	snapshot__reap(&store->snapshot, true);
+	/* What has come since it was finished, names of functions, is not a part of that time. */
+	if (store->options.keep)
+		options.since_last = store->options.keep + monotonic__ns() - now;
 	err = import__run(&options, NULL);
 	if (err && !store->options.temporary)
 		fprintf(stderr,
@@ -493,6 +470,8 @@ int store__finish(struct store *store, const struct session_lost_counts *lost)
 
 void store__discard(struct store *store)
 {
+	if (store)
+		snapshot__reap(&store->snapshot, true);
 	if (store && store->spool)
 		unlink(store->spool_path);
 	store__close(store);

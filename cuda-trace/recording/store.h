@@ -46,6 +46,8 @@ void store__put(void *store, enum spool_kind kind, const void *data, size_t size
 /* Names the functions of stacks; of store__finish() a part. Zeros where there are none. */
 void store__stack_counts(const struct store *store, struct callstacks_counts *counts);
 uint64_t store__records(const struct store *store);
+/* From now on the last so many ns are kept instead of options.keep. */
+void store__keep(struct store *store, uint64_t ns);
 /* Starts a copy of what is there now under another name; of --last, for a signal. */
 int store__snapshot(struct store *store, const char *path);
 /* Makes the SQLite file. Prints where the spool stays if that fails. */

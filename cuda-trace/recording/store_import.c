@@ -20,6 +20,7 @@
 #include "cuda-trace/recording/store_origin.h"
 #include "cuda-trace/recording/store_rows.h"
 #include "cuda-trace/recording/store_text.h"
+#include "cuda-trace/recording/store_trigger.h"
 
 #define NS_PER_S 1000000000ull
 
@@ -36,6 +37,7 @@ struct import {
 	char *facts; /* "key=value\0key=value\0\0" of the session */
 	struct spool_lost lost;
 	struct spool_begin begin; /* .monotonic 0 = that of the session */
+	struct store_trigger trigger;
 	bool has_lost, has_session;
 	uint64_t first, last, finished; /* times of blocks, of the proper end (0 = none) */
 	uint64_t shown;			/* when the progress line was last written */
@@ -128,6 +130,8 @@ static int import_fact(struct import *import, const struct spool_entry *entry, s
 		return store_rows__comm(import->rows, entry->process, entry->data, size);
 	case SPOOL_TEXT:
 		return store_rows__text(import->rows, entry->data, size);
+	case SPOOL_TRIGGER:
+		return store_trigger__read(&import->trigger, entry->data, size);
 	case SPOOL_ORIGIN:
 		return store_rows__origin(import->rows, entry->process, entry->data, size);
 	case SPOOL_LOST:
@@ -425,6 +429,8 @@ static int fill(struct import *import)
 		err = put_meta(import);
 	if (!err)
 		err = put_begin(import);
+	if (!err)
+		err = store_trigger__put(&import->trigger, import->db, import->session.monotonic);
 	return err ? err : db__finish(import->db);
 }
 
@@ -489,6 +495,7 @@ int import__run(const struct import_options *options, struct import_result *resu
 	spool_reader__close(import.reader);
 	store_rows__free(import.rows);
 	free(import.facts);
+	store_trigger__free(&import.trigger);
 	free(import.partial);
 	return err;
 }

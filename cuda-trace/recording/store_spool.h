@@ -58,6 +58,7 @@ enum spool_kind {
 	SPOOL_TEXT = 18,     /* u32 number, text: of thread states */
 	SPOOL_LINE = 19,     /* u32 frame, u32 line, path: found later than the frame */
 	SPOOL_BEGIN = 20,    /* struct spool_begin: it was recorded from then on */
+	SPOOL_TRIGGER = 21,  /* struct spool_trigger, condition, NUL, text: the last one counts */
 };
 
 /* Numbers are those of one recording, from 1. */
@@ -147,6 +148,11 @@ struct spool_session {
 
 /* The file's time 0 instead of that of the session. */
 struct spool_begin {
+	uint64_t monotonic, utc; /* ns */
+};
+
+/* Why the flight recorder wrote its file. */
+struct spool_trigger {
 	uint64_t monotonic, utc; /* ns */
 };
 

@@ -17,9 +17,8 @@
 #include "cuda-trace/base/result_names.h"
 #include "cuda-trace/base/api_names.h"
 
-#define RECENT	  1024
-#define OTHERS	  (STAT_MAX_ERRORS - 1)
-#define NOT_READY 600 /* an answer, not a failure */
+#define RECENT 1024
+#define OTHERS (STAT_MAX_ERRORS - 1)
 
 struct stat_failure {
 	uint32_t correlation;
@@ -164,25 +163,14 @@ static void fail(struct stat_errors *errors, const struct cuda_api *call,
 	}
 }
 
-/* These hand out what an earlier call returned. */
-static bool hands_out(const struct process *process, const struct cuda_api *call)
-{
-	const char *name;
-
-	if (call->domain != CUDA_DOMAIN_RUNTIME)
-		return false;
-	name = process__name(process, call->name);
-	return name && (!strncmp(name, "cudaGetLastError", 16) ||
-			!strncmp(name, "cudaPeekAtLastError", 19));
-}
-
 void stat_errors__call(struct stat_errors *errors, const struct process *process,
 		       const struct cuda_api *call)
 {
 	const struct stat_error key = {
 		.name = call->name, .domain = call->domain, .result = call->result};
 
-	if (call->result && call->result != NOT_READY && !hands_out(process, call))
+	if (result_names__is_failure(call->domain, call->result,
+				     process__name(process, call->name)))
 		fail(errors, call, &key);
 }
 
@@ -209,7 +197,7 @@ void stat_errors__launch(struct stat_errors *errors, const struct cuda_launch *l
 	};
 	struct stat_error key = {.domain = launch->domain, .result = launch->result};
 
-	if (!launch->result || launch->result == NOT_READY)
+	if (!result_names__is_failure(launch->domain, launch->result, NULL))
 		return;
 	call_arguments__of_launch(&call, launch);
 	name_launch(key.text, sizeof(key.text), launch);
@@ -230,7 +218,7 @@ void stat_errors__wait(struct stat_errors *errors, const struct cuda_sync *sync)
 	};
 	struct stat_error key = {.domain = CUDA_DOMAIN_DRIVER, .result = sync->result};
 
-	if (!sync->result || sync->result == NOT_READY)
+	if (!result_names__is_failure(CUDA_DOMAIN_DRIVER, sync->result, NULL))
 		return;
 	strcpy(key.text, names[sync->type < sizeof(names) / sizeof(names[0]) ? sync->type : 0]);
 	fail(errors, &call, &key);

@@ -24,6 +24,7 @@ struct stat_report {
 	const struct left_out *left_out; /* NULL = of a recording, which has only counts */
 	const struct windows *windows;	 /* NULL = it was collected all the time */
 	const char *recorded_windows; /* of a recording: the options that chose them; NULL = none */
+	const char *trigger, *trigger_condition;   /* of one: why record --when wrote it; or NULL */
 	const struct collection_counts *collected; /* with windows */
 	uint64_t duration_ns;			   /* that was watched */
 	int64_t first_record_ns;		   /* from the start of watching; -1 = none came */

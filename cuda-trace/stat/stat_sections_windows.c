@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * `stat`: in which windows it collected, where that was not all the time.
+ * `stat`: in which windows it collected, where that was not all the time, and what for.
  */
 #include "cuda-trace/base/text.h"
 #include "cuda-trace/cli/windows_section.h"
@@ -19,8 +19,22 @@ static void put_recorded(struct sheet *sheet, const char *options)
 	sheet__close(sheet);
 }
 
+static void put_trigger(struct sheet *sheet, const struct stat_report *report)
+{
+	char shown[600];
+
+	sheet__open(sheet, "trigger", '{');
+	sheet__put(sheet, "condition", cell_text(report->trigger_condition));
+	sheet__put(sheet, "text", cell_text(report->trigger));
+	sheet__say(sheet, "Recorded because %s\n",
+		   text__show(shown, sizeof(shown), report->trigger, 280));
+	sheet__close(sheet);
+}
+
 void stat_sections__windows(struct sheet *sheet, const struct stat_report *report)
 {
+	if (report->trigger && report->trigger_condition)
+		put_trigger(sheet, report);
 	if (report->recorded_windows) {
 		put_recorded(sheet, report->recorded_windows);
 		return;

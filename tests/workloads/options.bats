@@ -60,6 +60,8 @@ runs() {
 		# shellcheck disable=SC2086
 		runs 0 $mode
 	done
+	runs 0 training -n 4 -m 2 -s 3 -u 5 -e 2 --inner
+	runs 0 training --steps 4 --ms 2 --slow 3 --until 5 --error 2 --gate /dev/null --open
 	for mode in return unsynced exit _exit exec pthread_exit destroy; do
 		runs 0 early-exit $mode 10
 	done
