@@ -7,7 +7,7 @@
 #include "cuda-trace/base/pattern.h"
 #include "cuda-trace/cli/sheet.h"
 #include "cuda-trace/commands/report_energy.h"
-#include "cuda-trace/commands/report_idle.h"
+#include "cuda-trace/report/report_idle.h"
 #include "cuda-trace/report/report_records.h"
 #include "cuda-trace/stat/stat_report.h"
 #include "cuda-trace/stat/stat_sections.h"

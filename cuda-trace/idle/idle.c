@@ -277,6 +277,11 @@ void idle__missing(const struct idle *idle, struct idle_missing *missing)
 	};
 }
 
+void idle__on_gap(struct idle *idle, idle_gap_handler handle, void *context)
+{
+	idle_gaps__notify(idle->gaps, handle, context);
+}
+
 void idle__replay(struct idle *idle, bool scheduler, const char *reduced)
 {
 	idle->sums.reduced = reduced;

@@ -55,6 +55,11 @@ void idle__attach(struct idle *idle, const struct session *session);
 void idle__start(struct idle *idle, struct process *process);
 void idle__record(struct idle *idle, struct process *process, const struct cuda_record *record);
 void idle__end(struct idle *idle, struct process *process);
+/* Of each gap, once it is explained: the process whose operation ended it, or would have (0 =
+ * unknown). The time is ns as records have it. */
+typedef void (*idle_gap_handler)(void *context, uint32_t pid, enum idle_cause cause, uint64_t from,
+				 uint64_t to);
+void idle__on_gap(struct idle *idle, idle_gap_handler handle, void *context);
 /* Several times a second. */
 void idle__tick(struct idle *idle);
 /*

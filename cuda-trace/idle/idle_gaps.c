@@ -13,15 +13,15 @@
 #include "cuda-trace/base/gpu_set.h"
 #include "cuda-trace/capture/record_times.h"
 #include "cuda-trace/idle/idle_recent.h"
+#include "cuda-trace/idle/idle_waker.h"
 #include "cuda-trace/idle/open_launches.h"
 #include "cuda-trace/idle/wait_causes.h"
 
-#define QUEUE_NS  50000		  /* a GPU's own time before it starts queued work */
-#define PAGEABLE  1		  /* CUPTI's kind of memory */
-#define HOLDER_NS 20000000	  /* a sample that is older says nothing of who holds the GIL */
-#define KEPT_NS	  10000000000ull  /* of a GPU that is idle meanwhile */
-#define PIECE_NS  1000000000	  /* a gap that lasts is explained in such pieces */
-#define LONGEST	  600000000000ull /* of a kernel: see record_times.c */
+#define QUEUE_NS 50000		 /* a GPU's own time before it starts queued work */
+#define PAGEABLE 1		 /* CUPTI's kind of memory */
+#define KEPT_NS	 10000000000ull	 /* of a GPU that is idle meanwhile */
+#define PIECE_NS 1000000000	 /* a gap that lasts is explained in such pieces */
+#define LONGEST	 600000000000ull /* of a kernel: see record_times.c */
 
 struct operation {
 	uint64_t start, end;
@@ -54,7 +54,9 @@ struct idle_gaps {
 	uint64_t first, last; /* event */
 	uint64_t idle_ns, gap_count;
 	size_t kept;
-	bool follows; /* idle_gaps__follow() */
+	bool follows;		 /* idle_gaps__follow() */
+	idle_gap_handler handle; /* NULL = nobody wants to know */
+	void *context;
 };
 
 struct idle_gaps *idle_gaps__new(struct idle_timeline *timeline, struct idle_functions *functions)
@@ -81,6 +83,12 @@ void idle_gaps__free(struct idle_gaps *gaps)
 	free(gaps->devices);
 	idle_places__free(gaps->places);
 	free(gaps);
+}
+
+void idle_gaps__notify(struct idle_gaps *gaps, idle_gap_handler handle, void *context)
+{
+	gaps->handle = handle;
+	gaps->context = context;
 }
 
 struct idle_known *idle_gaps__know(struct idle_gaps *gaps)
@@ -168,60 +176,6 @@ void idle_gaps__record(struct idle_gaps *gaps, struct idle_host *host,
 		});
 }
 
-/* What the thread that ended a wait did meanwhile: one step, no further. */
-static void follow_waker(struct idle_gaps *gaps, const struct idle_span *span,
-			 struct idle_place *place)
-{
-	static const char *const did[IDLE_CAUSE_COUNT] = {
-		[IDLE_CPU] = "was on the CPU",
-		[IDLE_PREEMPTED] = "had to wait for a CPU",
-		[IDLE_LOCK] = "waited for a lock",
-		[IDLE_GIL_WAIT] = "waited for the GIL",
-		[IDLE_PROCESS] = "waited for another one",
-		[IDLE_CALL] = "was in a CUDA call",
-		[IDLE_LAUNCH] = "launched",
-		[IDLE_NO_WORK] = "waited for a request",
-	};
-	struct idle_timeline *timeline = gaps->known.timeline;
-	uint64_t until =
-		span->end - (span->delay_ns < span->end - span->start ? span->delay_ns : 0);
-	/* It is sampled every 5 ms, and has held the GIL for longer than this thread waits. */
-	uint64_t from = span->start - (place->cause == IDLE_GIL_WAIT ? HOLDER_NS : 0);
-	struct idle_host *host;
-	struct idle_line *line;
-	struct idle_path path = {};
-	struct idle_weight *weight;
-	char text[128];
-
-	if (place->cause != IDLE_GIL_WAIT)
-		place->waker = span->other;
-	host = span->other_tid ? idle_timeline__host(timeline, span->other_pid) : NULL;
-	line = host ? idle_timeline__line(timeline, host, span->other_tid, false) : NULL;
-	if (!line)
-		return;
-	/* All threads of Python before 3.14 have their process's name. */
-	if (place->cause == IDLE_GIL_WAIT) {
-		snprintf(text, sizeof(text), "%s (thread %u)", span->other, span->other_tid);
-		place->waker = idle_timeline__intern(timeline, text, sizeof(text));
-	}
-	idle_path__walk(&path, &gaps->known, line, span->start, until);
-	weight = idle_path__longest(&path);
-	if (!weight)
-		return;
-	if (did[weight->cause])
-		snprintf(text, sizeof(text), "%s", did[weight->cause]);
-	else if (weight->cause == IDLE_SLEEP || weight->cause == IDLE_IO)
-		snprintf(text, sizeof(text), "%s in %s",
-			 weight->cause == IDLE_SLEEP ? "slept" : "waited for I/O", weight->text);
-	else
-		return;
-	place->meanwhile = idle_timeline__intern(timeline, text, sizeof(text));
-	if (weight->cause == IDLE_CPU)
-		place->waker_function = idle_path__sampled(line, from, until);
-	else if (weight->span)
-		place->waker_function = weight->span->function;
-}
-
 static void settle(struct idle_gaps *gaps, struct gpu *gpu, struct idle_path *path,
 		   struct idle_line *line, const struct operation *ends,
 		   const struct idle_call *call, uint64_t from, uint64_t to)
@@ -245,7 +199,7 @@ static void settle(struct idle_gaps *gaps, struct gpu *gpu, struct idle_path *pa
 	if (weight && weight->span &&
 	    (place.cause == IDLE_LOCK || place.cause == IDLE_GIL_WAIT ||
 	     place.cause == IDLE_PROCESS))
-		follow_waker(gaps, weight->span, &place);
+		idle_waker__follow(&gaps->known, weight->span, &place);
 	if (place.cause == IDLE_CALL && ends && ends->pageable && call &&
 	    weight->call_start == call->start) {
 		snprintf(text, sizeof(text), "%s of pageable memory", weight->text);
@@ -256,6 +210,12 @@ static void settle(struct idle_gaps *gaps, struct gpu *gpu, struct idle_path *pa
 	gpu->ns[place.cause] += to - from;
 	idle_recent__add(&gpu->recent[place.cause], &place, to - from);
 	gaps->gap_count++;
+	if (gaps->handle)
+		gaps->handle(gaps->context,
+			     ends   ? ends->host->pid
+			     : line ? line->host->pid
+				    : 0,
+			     place.cause, from, to);
 }
 
 /*
@@ -438,7 +398,7 @@ void idle_gaps__follow(struct idle_gaps *gaps, uint64_t until, bool present, uin
 		if (gaps->gpus[i].busy_until && gaps->gpus[i].busy_until < *before)
 			*before = gaps->gpus[i].busy_until;
 	}
-	*before -= HOLDER_NS;
+	*before -= IDLE_HOLDER_NS;
 	if (*before + KEPT_NS < until)
 		*before = until - KEPT_NS;
 	for (uint32_t i = 0; i < gaps->known.lossy_count; i++)

@@ -29,6 +29,8 @@ bool idle_gaps__close(struct idle_gaps *gaps, uint64_t until);
  * there. Nothing is forgotten; *before: from when on the timeline is still needed.
  */
 void idle_gaps__follow(struct idle_gaps *gaps, uint64_t until, bool present, uint64_t *before);
+/* See idle__on_gap(). */
+void idle_gaps__notify(struct idle_gaps *gaps, idle_gap_handler handle, void *context);
 /* Marks in the timeline what is still referred to. */
 void idle_gaps__keep(struct idle_gaps *gaps);
 /* By GPU, and how many; causes of all of them. */

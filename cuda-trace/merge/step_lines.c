@@ -8,7 +8,8 @@
 #include "cuda-trace/cli/sheet.h"
 #include "cuda-trace/merge/steps.h"
 
-#define KIND "steps of a rank"
+#define KIND	 "steps of a rank"
+#define MAX_LINE 3072 /* bytes */
 
 static void put_time(struct sheet *sheet, const char *key, const struct step_time *time)
 {
@@ -18,7 +19,63 @@ static void put_time(struct sheet *sheet, const char *key, const struct step_tim
 	sheet__close(sheet);
 }
 
-void step_lines__write(FILE *out, const struct step_rank *rank)
+static void put_kernels(struct sheet *sheet, const struct step_rank *rank, int columns)
+{
+	char shown[sizeof(rank->groups->name)];
+
+	sheet__open(sheet, "kernels", '[');
+	for (uint32_t i = 0; i < rank->group_count; i++) {
+		sheet__open(sheet, NULL, '{');
+		sheet__put(
+			sheet, "name",
+			cell_text(text__show(shown, sizeof(shown), rank->groups[i].name, columns)));
+		sheet__put(sheet, "count", cell_number(rank->groups[i].kernels));
+		put_time(sheet, "ns", &rank->groups[i].ns);
+		sheet__close(sheet);
+	}
+	sheet__close(sheet);
+}
+
+static void put_idle(struct sheet *sheet, const struct step_rank *rank)
+{
+	if (!rank->causes.known) {
+		sheet__put(sheet, "idle", cell_none);
+		return;
+	}
+	sheet__open(sheet, "idle", '{');
+	put_time(sheet, "ns", &rank->idle);
+	sheet__open(sheet, "causes", '[');
+	for (uint32_t i = 0; i < rank->causes.count; i++) {
+		sheet__open(sheet, NULL, '{');
+		sheet__put(sheet, "cause", cell_text(rank->causes.list[i].name));
+		put_time(sheet, "ns", &rank->causes.list[i].ns);
+		sheet__close(sheet);
+	}
+	sheet__close(sheet);
+	sheet__close(sheet);
+}
+
+static void put_collectives(struct sheet *sheet, const struct step_parts *collectives)
+{
+	if (!collectives->known) {
+		sheet__put(sheet, "collectives", cell_none);
+		return;
+	}
+	sheet__open(sheet, "collectives", '[');
+	for (uint32_t i = 0; i < collectives->count; i++) {
+		const struct step_part *part = &collectives->list[i];
+
+		sheet__open(sheet, NULL, '{');
+		sheet__put(sheet, "operation", cell_text(part->name));
+		sheet__put(sheet, "calls", cell_number(part->calls));
+		sheet__put(sheet, "bytes", cell_number(part->bytes));
+		put_time(sheet, "ns", &part->ns);
+		sheet__close(sheet);
+	}
+	sheet__close(sheet);
+}
+
+static void write_line(FILE *out, const struct step_rank *rank, int columns)
 {
 	struct sheet sheet = {.file = out, .json = true, .plain = true};
 
@@ -33,16 +90,30 @@ void step_lines__write(FILE *out, const struct step_rank *rank)
 	put_time(&sheet, "step_ns", &rank->step);
 	put_time(&sheet, "gpu_busy_ns", &rank->busy);
 	put_time(&sheet, "nccl_ns", &rank->nccl);
-	sheet__open(&sheet, "kernels", '[');
-	for (uint32_t i = 0; i < rank->group_count; i++) {
-		sheet__open(&sheet, NULL, '{');
-		sheet__put(&sheet, "name", cell_text(rank->groups[i].name));
-		sheet__put(&sheet, "count", cell_number(rank->groups[i].kernels));
-		put_time(&sheet, "ns", &rank->groups[i].ns);
-		sheet__close(&sheet);
+	put_idle(&sheet, rank);
+	put_collectives(&sheet, &rank->collectives);
+	put_kernels(&sheet, rank, columns);
+	sheet__close(&sheet);
+}
+
+/* Names may take several bytes for a character: they are cut until the line is short enough. */
+void step_lines__write(FILE *out, const struct step_rank *rank)
+{
+	for (int columns = 80; columns; columns /= 2) {
+		char *line = NULL;
+		size_t size = 0;
+		FILE *file = open_memstream(&line, &size);
+
+		if (!file)
+			return;
+		write_line(file, rank, columns);
+		fclose(file);
+		if (size <= MAX_LINE || columns == 5) {
+			fwrite(line, 1, size, out);
+			columns = 1;
+		}
+		free(line);
 	}
-	sheet__close(&sheet);
-	sheet__close(&sheet);
 }
 
 /* NULL = it has no such member. */
@@ -75,6 +146,24 @@ static void read_text(struct json_object *object, const char *key, char *out, si
 	text__show(out, size, text ? text : "?", columns);
 }
 
+/* Older summaries have none. */
+static void read_parts(struct step_parts *parts, struct json_object *list, const char *key)
+{
+	size_t count =
+		json_object_is_type(list, json_type_array) ? json_object_array_length(list) : 0;
+
+	parts->known = list != NULL;
+	for (size_t i = 0; i < count && i < STEP_PARTS_MAX; i++) {
+		struct json_object *item = json_object_array_get_idx(list, i);
+		struct step_part *part = &parts->list[parts->count++];
+
+		read_text(item, key, part->name, sizeof(part->name), 20);
+		part->calls = number(item, "calls");
+		part->bytes = number(item, "bytes");
+		part->ns = read_time(item, "ns");
+	}
+}
+
 static void read_rank(struct step_rank *rank, struct json_object *line)
 {
 	struct json_object *kernels = member(line, "kernels");
@@ -91,6 +180,9 @@ static void read_rank(struct step_rank *rank, struct json_object *line)
 	rank->step = read_time(line, "step_ns");
 	rank->busy = read_time(line, "gpu_busy_ns");
 	rank->nccl = read_time(line, "nccl_ns");
+	rank->idle = read_time(member(line, "idle"), "ns");
+	read_parts(&rank->causes, member(member(line, "idle"), "causes"), "cause");
+	read_parts(&rank->collectives, member(line, "collectives"), "operation");
 	for (size_t i = 0; i < count && i < STEP_GROUPS_MAX; i++) {
 		struct json_object *kernel = json_object_array_get_idx(kernels, i);
 		struct step_group *group = &rank->groups[rank->group_count++];

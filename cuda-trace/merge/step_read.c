@@ -1,19 +1,31 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Two passes over the kernels: which take the longest, then what each step has of them. */
+/*
+ * Two passes over the kernels: which take the longest, then what each step has of them. Operations
+ * of NCCL and the causes of idle time follow.
+ */
 #include <errno.h>
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 #include "cuda-trace/base/array_grow.h"
 #include "cuda-trace/base/text.h"
+#include "cuda-trace/capture/nccl_calls.h"
 #include "cuda-trace/collectives/collectives.h"
 #include "cuda-trace/merge/steps.h"
 
 #define STEPS_MAX 65536 /* of a process */
 #define OTHERS	  (STEP_GROUPS_MAX - 1)
 
-/* What is summed up of each step. */
-enum sum { BUSY = STEP_GROUPS_MAX, NCCL, SUMS };
+/* What is summed up of each step: the groups of kernels, and: */
+enum sum {
+	BUSY = STEP_GROUPS_MAX,
+	NCCL,
+	LENGTH,
+	IDLE,
+	CAUSES,
+	OPERATIONS = CAUSES + IDLE_CAUSE_COUNT,
+	SUMS = OPERATIONS + NCCL_OPERATIONS
+};
 
 struct group {
 	int64_t name; /* of StringIds; -1 = the others */
@@ -28,8 +40,8 @@ struct process {
 	uint32_t steps, start_capacity, end_capacity;
 	struct group groups[STEP_GROUPS_MAX];
 	uint32_t group_count;
-	uint64_t *sums[SUMS]; /* by step */
-	uint32_t at;	      /* the step in which the last kernel began */
+	uint64_t *sums[SUMS]; /* by step; NULL = there was nothing of it */
+	uint64_t calls[NCCL_OPERATIONS], bytes[NCCL_OPERATIONS];
 	int64_t covered, nccl_covered;
 };
 
@@ -37,6 +49,7 @@ struct scan {
 	const struct report_file *file;
 	struct process *list;
 	uint32_t count, capacity;
+	bool idle_known, collectives_known;
 	int err;
 };
 
@@ -109,16 +122,35 @@ static void add_group(struct scan *scan, sqlite3_stmt *row, void *context)
 	};
 }
 
-static bool allocate(struct process *process)
+static void add_sum(struct scan *scan, struct process *process, int sum, uint32_t step,
+		    uint64_t value)
 {
-	if (process->group_count == OTHERS)
-		process->groups[process->group_count++].name = -1;
-	for (int i = 0; i < SUMS; i++) {
-		process->sums[i] = calloc(process->steps, sizeof(*process->sums[i]));
-		if (!process->sums[i])
-			return false;
+	uint64_t **sums = &process->sums[sum];
+
+	if (!*sums)
+		*sums = calloc(process->steps, sizeof(**sums));
+	if (*sums)
+		(*sums)[step] += value;
+	else
+		scan->err = -ENOMEM;
+}
+
+/* The last one that began until then; what comes after the last step is of none. -1 = none. */
+static int64_t step_at(const struct process *process, int64_t time)
+{
+	uint32_t low = 0, high = process->steps;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (process->starts[middle] <= time)
+			low = middle + 1;
+		else
+			high = middle;
 	}
-	return true;
+	if (low == process->steps && low && time >= process->ends[low - 1])
+		return -1;
+	return (int64_t)low - 1;
 }
 
 static uint32_t group_of(const struct process *process, int64_t name)
@@ -146,24 +178,80 @@ static void add_kernel(struct scan *scan, sqlite3_stmt *row, void *context)
 	struct process *process = find(scan, sqlite3_column_int64(row, 0) & ~0xffffffll, false);
 	int64_t start = sqlite3_column_int64(row, 1), end = sqlite3_column_int64(row, 2);
 	struct group *group;
-	uint32_t at, index;
+	uint32_t index;
+	int64_t at;
 
-	if (!process || !process->group_count || end < start || start < process->starts[0])
+	if (!process || !process->group_count || end < start)
 		return;
-	at = process->at;
-	while (at + 1 < process->steps && start >= process->starts[at + 1])
-		at++;
-	process->at = at;
-	/* What comes after the last step is of none. */
-	if (at + 1 == process->steps && start >= process->ends[at])
+	at = step_at(process, start);
+	if (at < 0)
 		return;
 	index = group_of(process, sqlite3_column_int64(row, 3));
 	group = &process->groups[index];
 	group->kernels++;
-	process->sums[index][at] += end - start;
-	process->sums[BUSY][at] += cover(&process->covered, start, end);
+	add_sum(scan, process, index, at, end - start);
+	add_sum(scan, process, BUSY, at, cover(&process->covered, start, end));
 	if (group->is_nccl)
-		process->sums[NCCL][at] += cover(&process->nccl_covered, start, end);
+		add_sum(scan, process, NCCL, at, cover(&process->nccl_covered, start, end));
+}
+
+static int operation_of(sqlite3_stmt *row, int column)
+{
+	int64_t operation = sqlite3_column_int64(row, column);
+
+	return operation > 0 && operation < NCCL_OPERATIONS ? operation : 0;
+}
+
+static void add_call(struct scan *scan, sqlite3_stmt *row, void *context)
+{
+	struct process *process = find(scan, sqlite3_column_int64(row, 0) & ~0xffffffll, false);
+	int operation = operation_of(row, 2);
+	int64_t bytes = sqlite3_column_int64(row, 3);
+
+	if (!process || !operation || step_at(process, sqlite3_column_int64(row, 1)) < 0)
+		return;
+	process->calls[operation]++;
+	process->bytes[operation] += bytes > 0 ? bytes : 0;
+}
+
+/* A kernel of several operations counts for the first one. */
+static void add_collective(struct scan *scan, sqlite3_stmt *row, void *context)
+{
+	struct process *process = find(scan, sqlite3_column_int64(row, 0) & ~0xffffffll, false);
+	int64_t start = sqlite3_column_int64(row, 1), end = sqlite3_column_int64(row, 2);
+	int operation = operation_of(row, 3);
+	int64_t at = process && operation && end >= start ? step_at(process, start) : -1;
+
+	if (at >= 0)
+		add_sum(scan, process, OPERATIONS + operation, at, end - start);
+}
+
+/* A gap may be a part of several steps. */
+static void add_part_of_gap(struct scan *scan, struct process *process, enum idle_cause cause,
+			    int64_t start, int64_t end)
+{
+	int64_t last = process->ends[process->steps - 1];
+
+	end = end < last ? end : last;
+	while (end > start) {
+		int64_t at = step_at(process, end - 1);
+		int64_t from = at < 0 || process->starts[at] < start ? start : process->starts[at];
+
+		if (at < 0)
+			return;
+		add_sum(scan, process, IDLE, at, end - from);
+		add_sum(scan, process, CAUSES + cause, at, end - from);
+		end = from;
+	}
+}
+
+static void add_gap(void *context, uint32_t pid, enum idle_cause cause, uint64_t from, uint64_t to)
+{
+	struct scan *scan = context;
+
+	for (uint32_t i = 0; i < scan->count; i++)
+		if ((scan->list[i].global >> 24 & 0xffffff) == pid)
+			add_part_of_gap(scan, &scan->list[i], cause, from, to);
 }
 
 static int compare_times(const void *a, const void *b)
@@ -173,9 +261,11 @@ static int compare_times(const void *a, const void *b)
 	return (first > second) - (first < second);
 }
 
-/* Sorts them. The smallest that so many in 100 do not exceed. */
+/* Sorts them; NULL = zeros. The smallest that so many in 100 do not exceed. */
 static struct step_time time_of(uint64_t *times, uint32_t count)
 {
+	if (!times)
+		return (struct step_time){};
 	qsort(times, count, sizeof(*times), compare_times);
 	return (struct step_time){
 		.p50 = times[(count * 50ull + 99) / 100 - 1],
@@ -211,6 +301,51 @@ static void name_rank(const struct report_file *file, int64_t global, struct ste
 	rank->rank = number[0] >= '0' && number[0] <= '9' ? strtoll(number, NULL, 10) : -1;
 }
 
+static uint64_t total_of(const uint64_t *times, uint32_t count)
+{
+	uint64_t total = 0;
+
+	for (uint32_t i = 0; times && i < count; i++)
+		total += times[i];
+	return total;
+}
+
+/* Of `count` sums, the ones with the most time, but not those of which there is none. */
+static void list_parts(struct process *process, enum sum first, int count,
+		       const char *(*name)(uint32_t number), struct step_parts *parts)
+{
+	while (parts->count < STEP_PARTS_MAX) {
+		struct step_part *part = &parts->list[parts->count];
+		uint64_t most = 0;
+		int longest = 0;
+
+		for (int i = 0; i < count; i++) {
+			uint64_t total = total_of(process->sums[first + i], process->steps);
+
+			if (total <= most)
+				continue;
+			most = total;
+			longest = i;
+		}
+		if (!most)
+			return;
+		snprintf(part->name, sizeof(part->name), "%s", name(longest));
+		if (first == OPERATIONS) {
+			part->calls = process->calls[longest];
+			part->bytes = process->bytes[longest];
+		}
+		part->ns = time_of(process->sums[first + longest], process->steps);
+		free(process->sums[first + longest]);
+		process->sums[first + longest] = NULL;
+		parts->count++;
+	}
+}
+
+static const char *cause_key(uint32_t cause)
+{
+	return idle_cause_keys[cause];
+}
+
 static int conclude(struct scan *scan, struct process *process, struct step_ranks *ranks)
 {
 	struct step_rank *rank = step_ranks__add(ranks);
@@ -237,9 +372,14 @@ static int conclude(struct scan *scan, struct process *process, struct step_rank
 	rank->busy = time_of(process->sums[BUSY], process->steps);
 	rank->nccl = time_of(process->sums[NCCL], process->steps);
 	for (uint32_t i = 0; i < process->steps; i++)
-		process->sums[0][i] = process->ends[i] - process->starts[i];
-	rank->step = time_of(process->sums[0], process->steps);
-	return 0;
+		add_sum(scan, process, LENGTH, i, process->ends[i] - process->starts[i]);
+	rank->step = time_of(process->sums[LENGTH], process->steps);
+	rank->idle = time_of(process->sums[IDLE], process->steps);
+	rank->causes.known = scan->idle_known;
+	list_parts(process, CAUSES, IDLE_CAUSE_COUNT, cause_key, &rank->causes);
+	rank->collectives.known = scan->collectives_known;
+	list_parts(process, OPERATIONS, NCCL_OPERATIONS, nccl_calls__operation, &rank->collectives);
+	return scan->err;
 }
 
 static void release(struct scan *scan)
@@ -267,12 +407,28 @@ int step_read__recording(struct step_ranks *ranks, const struct report_file *fil
 		 "StringIds ON id = shortName GROUP BY globalPid, shortName ORDER BY "
 		 "sum(end - start) DESC",
 		 add_group, NULL);
-	for (uint32_t i = 0; i < scan.count && !scan.err; i++)
-		scan.err = allocate(&scan.list[i]) ? 0 : -ENOMEM;
+	for (uint32_t i = 0; i < scan.count; i++)
+		if (scan.list[i].group_count == OTHERS)
+			scan.list[i].groups[scan.list[i].group_count++].name = -1;
 	each_row(&scan, "CUPTI_ACTIVITY_KIND_KERNEL",
 		 "SELECT globalPid, start, end, shortName FROM CUPTI_ACTIVITY_KIND_KERNEL ORDER BY "
 		 "start",
 		 add_kernel, NULL);
+	scan.collectives_known = report_file__any(file, "CUDA_TRACE_COLLECTIVES") > 0;
+	each_row(
+		&scan, "CUDA_TRACE_COLLECTIVES",
+		"SELECT globalTid & ~16777215, start, operation, bytes FROM CUDA_TRACE_COLLECTIVES",
+		add_call, NULL);
+	if (report_file__has(file, "CUPTI_ACTIVITY_KIND_KERNEL", NULL))
+		each_row(&scan, "CUDA_TRACE_COLLECTIVES",
+			 "SELECT globalPid, start, end, operation FROM (SELECT globalTid & "
+			 "~16777215 AS process, correlationId AS number, min(operation) AS "
+			 "operation FROM CUDA_TRACE_COLLECTIVES WHERE correlationId > 0 GROUP BY "
+			 "1, 2) JOIN CUPTI_ACTIVITY_KIND_KERNEL ON correlationId = number AND "
+			 "globalPid & ~16777215 = process",
+			 add_collective, NULL);
+	if (scan.count && !scan.err)
+		scan.err = step_idle__read(file, add_gap, &scan, &scan.idle_known);
 	for (uint32_t i = 0; i < scan.count && !scan.err; i++)
 		scan.err = conclude(&scan, &scan.list[i], ranks);
 	release(&scan);

@@ -186,7 +186,19 @@ static struct difference find_difference(const struct step_ranks *ranks)
 	return worst;
 }
 
-static void put_rank(struct sheet *sheet, const struct step_rank *rank)
+/* The cause of the most idle time. */
+static void put_cause(struct sheet *sheet, const struct step_rank *rank)
+{
+	const struct step_part *cause = rank->causes.count ? &rank->causes.list[0] : NULL;
+	char text[48] = "", middle[16];
+
+	if (cause)
+		snprintf(text, sizeof(text), "%s (%s)", text__ns(middle, cause->ns.p50),
+			 cause->name);
+	sheet__column(sheet, 8, "IDLE-P50 (CAUSE)", 0, NULL, cell_if(cause, cell_text(text)));
+}
+
+static void put_rank(struct sheet *sheet, const struct step_rank *rank, bool causes)
 {
 	if (!sheet__row(sheet, NULL))
 		return;
@@ -198,6 +210,8 @@ static void put_rank(struct sheet *sheet, const struct step_rank *rank)
 	sheet__column(sheet, 5, "P99", 8, NULL, cell_ns(rank->step.p99));
 	sheet__column(sheet, 6, "GPU-P50", 8, NULL, cell_ns(rank->busy.p50));
 	sheet__column(sheet, 7, "NCCL-P50", 8, NULL, cell_ns(rank->nccl.p50));
+	if (causes)
+		put_cause(sheet, rank);
 	sheet__row_end(sheet);
 }
 
@@ -207,11 +221,14 @@ static void write_text(FILE *out, const struct step_ranks *ranks, uint64_t most)
 	struct difference worst = find_difference(ranks);
 	const struct step_rank *rank = worst.entry.rank;
 	char title[160], took[16], middle[16];
+	bool causes = false;
 
 	snprintf(title, sizeof(title), "Steps (NVTX ranges '%s')", ranks->list[0].range);
+	for (uint32_t i = 0; i < ranks->count; i++)
+		causes |= ranks->list[i].causes.count > 0;
 	sheet__begin(&sheet, "ranks", title, most);
 	for (uint32_t i = 0; i < ranks->count; i++)
-		put_rank(&sheet, &ranks->list[i]);
+		put_rank(&sheet, &ranks->list[i], causes);
 	sheet__end(&sheet);
 	if (!rank)
 		return;

@@ -10,10 +10,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include "cuda-trace/idle/idle.h"
 #include "cuda-trace/report/report_file.h"
 
 #define STEP_RANKS_MAX	8192
 #define STEP_GROUPS_MAX 9 /* the longest kernels, and the others together */
+#define STEP_PARTS_MAX	4 /* causes of idle time, operations of NCCL: the longest */
 
 /* Of a step: the middle, and what 99 in 100 do not exceed. */
 struct step_time {
@@ -26,6 +28,19 @@ struct step_group {
 	struct step_time ns;
 };
 
+/* A cause of idle time, or an operation of NCCL. */
+struct step_part {
+	char name[24];
+	uint64_t calls, bytes; /* in all steps, of operations */
+	struct step_time ns;
+};
+
+struct step_parts {
+	bool known; /* they were recorded */
+	uint32_t count;
+	struct step_part list[STEP_PARTS_MAX];
+};
+
 struct step_rank {
 	char range[128], host[64], process[64]; /* range: what a step was */
 	uint32_t pid;
@@ -34,6 +49,8 @@ struct step_rank {
 	struct step_time step, busy, nccl; /* its range; its GPUs; of that with kernels of NCCL */
 	uint32_t group_count;
 	struct step_group groups[STEP_GROUPS_MAX];
+	struct step_time idle; /* of its GPUs together, if the causes are known */
+	struct step_parts causes, collectives;
 };
 
 struct step_ranks {
@@ -46,6 +63,10 @@ struct step_ranks {
 
 /* Of a recording: its processes that have such ranges. 0 or -errno, printed. */
 int step_read__recording(struct step_ranks *ranks, const struct report_file *file);
+/* Why the GPUs of processes were idle; see idle__on_gap(), with times of the file. *known: false =
+ * that was not recorded. 0 or -errno, printed. */
+int step_idle__read(const struct report_file *file, idle_gap_handler handle, void *context,
+		    bool *known);
 /* Lines as step_lines__write() writes them; `path` is for messages. 0 or -errno, printed. */
 int step_lines__read(struct step_ranks *ranks, FILE *in, const char *path);
 void step_lines__write(FILE *out, const struct step_rank *rank);

@@ -30,6 +30,9 @@ middles() {
 		assert_equal "$(jq -r "select(.rank == $rank) | .step_ns.p50, (.kernels[] | select(.name == \"gemm\") | .ns.p50)" steps.json)" \
 			"$(middles runs/host$((rank / 2))-00$rank.db)"
 	done
+	# Each step has one collective, whose kernel is the only one of NCCL; what threads did was not recorded.
+	json all.json 'all(.idle == null and (.collectives | length) == 1 and .collectives[0] == {operation: "all_reduce", calls: 101,
+		bytes: (101 * 1048576), ns: .nccl_ns})'
 	# Its kernels of NCCL are the others' time of waiting.
 	json all.json '(.[2].nccl_ns.p50 * 5 < .[0].nccl_ns.p50) and all(.gpu_busy_ns.p50 <= .step_ns.p50)'
 	ct report --steps runs >steps.txt
@@ -68,6 +71,59 @@ middles() {
 	ct report --steps --json runs >steps.json
 	[ "$(wc -c <steps.json)" -le 3072 ]
 	json steps.json '(.kernels | length) == 9 and .kernels[8].name == "[others]" and ([.kernels[].count] | add) == 20 * 23'
+}
+
+# states FILE: as of a recorder that saw no wait: each gap is there, and unexplained.
+states() {
+	sqlite3 "$1" "CREATE TABLE META_DATA_CAPTURE (name TEXT, value TEXT); INSERT INTO META_DATA_CAPTURE VALUES ('THREAD_STATES', 'complete');
+		CREATE TABLE CUDA_TRACE_THREAD_STATES (globalTid INTEGER, start INTEGER, end INTEGER, state INTEGER, cause INTEGER, waitsFor INTEGER,
+			function INTEGER, offNs INTEGER, delayNs INTEGER, wakerGlobalTid INTEGER, waker INTEGER, rival INTEGER)"
+}
+
+@test "report --steps --json (quotes in long names, 10 operations of NCCL, causes of idle time) takes at most 3 KB a rank" {
+	run_of runs --hosts 1 --per-host 1 --steps 20
+	local i
+	for i in $(seq 20); do
+		sqlite3 runs/host0-000.db "INSERT INTO StringIds VALUES (100 + $i, $i || printf('%.*c', 400, '\"'));
+			INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL SELECT end, end + 1000 + $i, 0, 1, 7, correlationId + 1000 * $i, globalPid, 100 + $i, 100 + $i, NULL
+			FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE shortName = 1;
+			INSERT INTO CUDA_TRACE_COLLECTIVES SELECT start, globalTid, $i, communicator, communicatorId, size, rank, number, elements, dataType,
+			1e15, 0, 0, 0, stream, correlationId - 1 + 1000 * $i FROM CUDA_TRACE_COLLECTIVES WHERE correlationId < 1000"
+	done
+	states runs/host0-000.db
+	ct report --steps --json runs >steps.json
+	[ "$(wc -c <steps.json)" -le 3072 ]
+	[ "$(wc -c <steps.json)" -ge 1500 ]
+	json steps.json '(.kernels | length) == 9 and (.collectives | length) == 4 and (.idle.causes | length) >= 1'
+	json steps.json '.idle.ns.p50 > 0 and .idle.ns.p50 < .step_ns.p50 and ([.idle.causes[].ns.p50] | max) <= .idle.ns.p50'
+	ct report --steps runs >steps.txt
+	grep -qF 'IDLE-P50 (CAUSE)' steps.txt
+	ct report --steps steps.json >again.txt
+	diff steps.txt again.txt
+}
+
+@test "report --steps --json (a summary with the largest numbers and names of quotes) cuts names, to at most 3 KB" {
+	jq -nc '{p50: 9000000000000000000, p99: 9000000000000000000} as $ns | {summary: "steps of a rank", range: ("\"" * 40), rank: 9000000000,
+		host: ("\"" * 12), process: ("\"" * 12), pid: 4000000000, steps: 9000000000000000000, step_ns: $ns, gpu_busy_ns: $ns, nccl_ns: $ns,
+		idle: {ns: $ns, causes: [range(9) | {cause: "unexplained", ns: $ns}]},
+		collectives: [range(9) | {operation: "reduce_scatter", calls: $ns.p50, bytes: $ns.p50, ns: $ns}],
+		kernels: [range(12) | {name: ("\"" * 80), count: $ns.p50, ns: $ns}]}' >large.json
+	[ "$(wc -c <large.json)" -ge 4000 ]
+	ct report --steps --json large.json >again.json
+	[ "$(wc -c <again.json)" -le 3072 ]
+	json again.json '(.kernels | length) == 9 and (.kernels[0].name | endswith("…")) and (.collectives | length) == 4 and (.idle.causes | length) == 4
+		and .steps == 9000000000000000000'
+}
+
+@test "report --steps (steps that sleep, recorded with --idle) has sleep among the causes of idle time" {
+	requires root bpf sim
+	ct record -q --idle -e kernels,nvtx -o r.db -- "$SIM" "$WORKLOADS/training" -n 30 -m 20
+	ct report --steps --json r.db >steps.json
+	# On a busy machine, its thread also waits for a CPU.
+	json steps.json '.steps == 30 and .idle.ns.p50 > 10000000 and .idle.ns.p50 <= .step_ns.p99
+		and any(.idle.causes[]; .cause == "sleep" and .ns.p99 > 8000000) and .idle.causes[0].ns.p50 <= .idle.ns.p50'
+	ct report --steps r.db >steps.txt
+	grep -qE ' [0-9.]+ ms \([a-z_]+\)$' steps.txt || fail "$(cat steps.txt)"
 }
 
 @test "report --steps (no such ranges, nonsense, nothing) says so, and names the remedy" {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "cuda-trace/commands/report_idle.h"
+#include "cuda-trace/report/report_idle.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -35,6 +35,8 @@ struct report_idle {
 	char **strings;
 	size_t string_count;
 	char *missing; /* what the recorder said */
+	idle_gap_handler handle;
+	void *context;
 };
 
 /* Where kernels are of windows only, or of ranges, what lies between them says nothing. */
@@ -114,6 +116,21 @@ int report_idle__open(struct report_idle **result, const struct report_file *fil
 	idle__replay(idle->idle, idle->state != NULL, idle->missing);
 	*result = idle;
 	return 0;
+}
+
+static void handle_gap(void *context, uint32_t pid, enum idle_cause cause, uint64_t from,
+		       uint64_t to)
+{
+	const struct report_idle *idle = context;
+
+	idle->handle(idle->context, pid, cause, from - REPLAY_EPOCH, to - REPLAY_EPOCH);
+}
+
+void report_idle__on_gap(struct report_idle *idle, idle_gap_handler handle, void *context)
+{
+	idle->handle = handle;
+	idle->context = context;
+	idle__on_gap(idle->idle, handle_gap, idle);
 }
 
 static const char *text_of(const struct report_idle *idle, int64_t id)

@@ -3,8 +3,8 @@
  * Why GPUs were idle, of a recording made with record --idle: what threads did and their calls
  * that may take long, beside the records that are played.
  */
-#ifndef CUDA_TRACE_COMMANDS_REPORT_IDLE_H
-#define CUDA_TRACE_COMMANDS_REPORT_IDLE_H
+#ifndef CUDA_TRACE_REPORT_REPORT_IDLE_H
+#define CUDA_TRACE_REPORT_REPORT_IDLE_H
 
 #include "cuda-trace/capture/process.h"
 #include "cuda-trace/idle/idle.h"
@@ -15,6 +15,8 @@ struct report_idle;
 bool report_idle__any(const struct report_file *file);
 /* *idle stays NULL where the recording has none. 0 or -errno, printed. The others accept NULL. */
 int report_idle__open(struct report_idle **idle, const struct report_file *file);
+/* Times as in the recording; see idle__on_gap(). */
+void report_idle__on_gap(struct report_idle *idle, idle_gap_handler handle, void *context);
 /* In the order in which they are played. */
 void report_idle__record(struct report_idle *idle, struct process *process,
 			 const struct cuda_record *record);
