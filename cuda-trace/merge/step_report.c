@@ -72,8 +72,8 @@ static int is_wanted(const struct dirent *entry)
 	const char *end = strrchr(entry->d_name, '.');
 
 	return entry->d_name[0] != '.' && end &&
-	       (!strcmp(end, ".db") || !strcmp(end, ".sqlite") || !strcmp(end, ".zst") ||
-		!strcmp(end, ".json") || !strcmp(end, ".jsonl"));
+	       (!strcmp(end, ".db") || !strcmp(end, ".sqlite") || !strcmp(end, ".json") ||
+		!strcmp(end, ".jsonl"));
 }
 
 static int add_folder(struct step_ranks *ranks, const char *folder)
@@ -241,6 +241,27 @@ static void write_text(FILE *out, const struct step_ranks *ranks, uint64_t most)
 		text__ns(middle, worst.middle));
 }
 
+/* Those in order. A folder may have the recording of a rank, and its summary. */
+static void drop_repeated(struct step_ranks *ranks)
+{
+	uint32_t left = 0;
+
+	for (uint32_t i = 0; i < ranks->count; i++) {
+		const struct step_rank *rank = &ranks->list[i], *before = rank - (i - left) - 1;
+
+		if (left && !compare_ranks(before, rank) && before->steps == rank->steps &&
+		    !strcmp(before->range, rank->range))
+			continue;
+		ranks->list[left++] = *rank;
+	}
+	if (left < ranks->count)
+		fprintf(stderr,
+			"cuda-trace report: %u ranks are in several of the files, and count "
+			"once\n",
+			ranks->count - left);
+	ranks->count = left;
+}
+
 static void release(struct step_ranks *ranks)
 {
 	for (uint32_t i = 0; i < ranks->input_count; i++)
@@ -262,6 +283,7 @@ static int write_all(const struct step_options *options, struct step_ranks *rank
 	if (err)
 		return err;
 	qsort(ranks->list, ranks->count, sizeof(*ranks->list), compare_ranks);
+	drop_repeated(ranks);
 	for (uint32_t i = 0; options->json && i < ranks->count; i++)
 		step_lines__write(output.file, &ranks->list[i]);
 	if (!options->json)

@@ -126,6 +126,15 @@ states() {
 	grep -qE ' [0-9.]+ ms \([a-z_]+\)$' steps.txt || fail "$(cat steps.txt)"
 }
 
+@test "report --steps (a folder with recordings and their summaries) has each rank once, and says so" {
+	run_of runs --hosts 2 --per-host 2 --steps 5
+	ct report --steps --json runs >steps.json
+	cp steps.json runs/
+	ct report --steps --json runs >again.json 2>err
+	diff steps.json again.json
+	assert_equal "$(<err)" "cuda-trace report: 4 ranks are in several of the files, and count once"
+}
+
 @test "report --steps (no such ranges, nonsense, nothing) says so, and names the remedy" {
 	run_of runs --hosts 1 --per-host 1 --steps 3
 	run -1 --separate-stderr ct report --steps --step-range 'train *' runs
