@@ -8,7 +8,9 @@
 #include <string.h>
 #include "cuda-trace/base/array_grow.h"
 #include "cuda-trace/base/demangle.h"
+#include "cuda-trace/base/key_index.h"
 #include "cuda-trace/export/export_frames.h"
+#include "cuda-trace/recording/store_callstacks.h"
 #include "cuda-trace/recording/store_text.h"
 #include "cuda-trace/symbols/symbol_files.h"
 
@@ -36,6 +38,7 @@ struct export_callstacks {
 	size_t frame_count, frame_capacity, place_capacity;
 	char **own; /* texts that are not the file's */
 	size_t own_count, own_capacity;
+	struct key_index inlined; /* symbols to texts in `own`: names with a mark */
 	struct symbol_file files[MAX_FILES];
 	size_t file_count;
 	uint64_t nameless;
@@ -72,6 +75,30 @@ static const char *keep_text(struct export_callstacks *callstacks, const char *t
 	if (clean)
 		callstacks->own[callstacks->own_count++] = clean;
 	return clean;
+}
+
+/* The name of a function that was inlined; without memory it lacks its mark. */
+static const char *mark_inlined(struct export_callstacks *callstacks, int64_t symbol,
+				const char *name)
+{
+	ssize_t known = key_index__find(&callstacks->inlined, (uint64_t)symbol);
+	size_t size = strlen(name) + sizeof(INLINED_MARK);
+	char *marked;
+
+	if (known >= 0)
+		return callstacks->own[known];
+	marked = malloc(size);
+	if (!marked)
+		return name;
+	snprintf(marked, size, "%s" INLINED_MARK, name);
+	if (!array_grow__for_one(callstacks->own, callstacks->own_capacity,
+				 callstacks->own_count) ||
+	    !key_index__add(&callstacks->inlined, (uint64_t)symbol, callstacks->own_count)) {
+		free(marked);
+		return name;
+	}
+	callstacks->own[callstacks->own_count++] = marked;
+	return marked;
 }
 
 /* NULL = nothing is known beyond the address. */
@@ -139,6 +166,7 @@ static int add_row(struct export_callstacks *callstacks, sqlite3_stmt *row)
 			export_names__string(callstacks->names, sqlite3_column_int64(row, 6));
 		place.line = sqlite3_column_int64(row, 7);
 	}
+	place.inlined = sqlite3_column_int64(row, 8);
 	if (!callstacks->count || callstacks->list[callstacks->count - 1].id != id)
 		err = add_chain(callstacks, id);
 	if (sqlite3_column_int64(row, 3)) {
@@ -147,6 +175,8 @@ static int add_row(struct export_callstacks *callstacks, sqlite3_stmt *row)
 	}
 	if (!name)
 		name = export_names__string(callstacks->names, sqlite3_column_int64(row, 1));
+	if (place.inlined)
+		name = mark_inlined(callstacks, sqlite3_column_int64(row, 1), name);
 	return err ? err : add_frame(callstacks, name, &place);
 }
 
@@ -167,15 +197,16 @@ static int read_rows(struct export_callstacks *callstacks)
 {
 	bool ours = report_file__has(callstacks->file, "CUDA_CALLCHAINS", "moduleAddress");
 	bool lines = report_file__has(callstacks->file, "CUDA_CALLCHAINS", "sourceLine");
+	bool inlined = report_file__has(callstacks->file, "CUDA_CALLCHAINS", "inlined");
 	sqlite3_stmt *statement;
 	int code, err = 0;
 	char sql[256];
 
 	snprintf(sql, sizeof(sql),
-		 "SELECT id, symbol, module, unresolved, %s, %s FROM CUDA_CALLCHAINS "
+		 "SELECT id, symbol, module, unresolved, %s, %s, %s FROM CUDA_CALLCHAINS "
 		 "ORDER BY id, stackDepth",
 		 ours ? "moduleAddress, buildId" : "NULL, NULL",
-		 lines ? "sourceFile, sourceLine" : "NULL, NULL");
+		 lines ? "sourceFile, sourceLine" : "NULL, NULL", inlined ? "inlined" : "0");
 	if (sqlite3_prepare_v2(callstacks->file->db, sql, -1, &statement, NULL))
 		return report_file__complain(callstacks->file);
 	while (!err && (code = sqlite3_step(statement)) == SQLITE_ROW)
@@ -270,6 +301,7 @@ void export_callstacks__close(struct export_callstacks *callstacks)
 		symbols__free(callstacks->files[i].symbols);
 	}
 	free(callstacks->own);
+	key_index__free(&callstacks->inlined);
 	free(callstacks->list);
 	free(callstacks->frames);
 	free(callstacks->places);

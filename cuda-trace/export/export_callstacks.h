@@ -27,7 +27,8 @@ struct chain_place {
 	uint64_t address;
 	const char *source; /* path of the source file; NULL = not known, nor the line */
 	uint32_t line;
-	bool native; /* the file has no function of Python at all */
+	bool native;  /* the file has no function of Python at all */
+	bool inlined; /* into the next frame, which has the same address; marked in the name */
 };
 /* Of the frames of that chain, in the same order. */
 const struct chain_place *export_callstacks__places(const struct export_callstacks *callstacks,

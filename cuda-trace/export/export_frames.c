@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cuda-trace/recording/store_callstacks.h"
 
 bool export_frames__python(const char *name, const char *module, struct python_frame *frame)
 {
@@ -29,6 +30,14 @@ bool export_frames__python(const char *name, const char *module, struct python_f
 	}
 	frame->function = end + 1;
 	return *end == ' ' && end[1];
+}
+
+size_t export_frames__unmarked(const char *name)
+{
+	size_t length = strlen(name), mark = strlen(INLINED_MARK);
+
+	return length > mark && !strcmp(name + length - mark, INLINED_MARK) ? length - mark
+									    : length;
 }
 
 static bool begins(const char *text, const char *with)

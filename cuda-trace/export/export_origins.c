@@ -102,8 +102,9 @@ static void find_native_line(const char *const *frames, const struct chain_place
 	if (own == SIZE_MAX)
 		return;
 	slash = strrchr(places[own].source, '/');
-	length = snprintf(text, sizeof(text), "%s:%u %s", slash ? slash + 1 : places[own].source,
-			  places[own].line, frames[own]);
+	/* A line is one row, whether its function was inlined or not. */
+	length = snprintf(text, sizeof(text), "%s:%u %.*s", slash ? slash + 1 : places[own].source,
+			  places[own].line, (int)export_frames__unmarked(frames[own]), frames[own]);
 	add_name(path, text, length < ORIGIN_NAME ? (size_t)length : ORIGIN_NAME - 1);
 	path->file = places[own].source;
 }

@@ -2,7 +2,8 @@
 /*
  * A pprof profile. Its messages are built from one pool of memory and freed at once. A stack is
  * kernel ← the host's functions ← process; device and stream are labels, so that pprof can group by
- * them or not.
+ * them or not. Functions that were inlined share the location of the one that they are in, which
+ * has a line for each.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -27,7 +28,9 @@ struct pprof {
 	CudaTrace__Function *functions;
 	CudaTrace__Location *locations;
 	CudaTrace__Line *lines;
-	CudaTrace__Line **line_lists;
+	CudaTrace__Line **line_lists; /* of locations, one after the other */
+	size_t listed;
+	bool *used; /* a sample has that node's location */
 	CudaTrace__Sample *samples;
 	CudaTrace__Label *labels;
 	CudaTrace__ValueType types[3];
@@ -38,8 +41,9 @@ struct pprof {
 	bool failed;
 };
 
-#define VALUES 2
-#define LABELS 3
+#define VALUES	  2
+#define LABELS	  3
+#define MAX_LINES 65 /* of a location: those of a file of ours have no more */
 
 /* The index of a string, added at the end. It must live as long as the profile. */
 static int64_t add_string(struct pprof *pprof, const char *text)
@@ -52,16 +56,31 @@ static int64_t add_string(struct pprof *pprof, const char *text)
 	return pprof->string_count++;
 }
 
+/* How many nodes have one location: the innermost, and those that it was inlined into. */
+static size_t lines_of(const struct stacks *stacks, size_t node)
+{
+	size_t count = 1;
+
+	while (stacks->nodes[node].inlined && count < MAX_LINES) {
+		node = stacks->nodes[node].parent;
+		count++;
+	}
+	return count;
+}
+
 static int allocate(struct pprof *pprof, const struct stacks *stacks)
 {
-	size_t nodes = stacks->count, frames = 1;
+	size_t nodes = stacks->count, frames = 1, lines = 0;
 
-	for (size_t i = 0; i < nodes; i++)
+	for (size_t i = 0; i < nodes; i++) {
 		frames += stacks->nodes[i].leaf ? stacks->nodes[i].depth : 0;
+		lines += lines_of(stacks, i);
+	}
 	pprof->functions = calloc(nodes, sizeof(*pprof->functions));
 	pprof->locations = calloc(nodes, sizeof(*pprof->locations));
 	pprof->lines = calloc(nodes, sizeof(*pprof->lines));
-	pprof->line_lists = calloc(nodes, sizeof(*pprof->line_lists));
+	pprof->line_lists = calloc(lines, sizeof(*pprof->line_lists));
+	pprof->used = calloc(nodes, sizeof(*pprof->used));
 	pprof->samples = calloc(nodes, sizeof(*pprof->samples));
 	pprof->labels = calloc(nodes * LABELS, sizeof(*pprof->labels));
 	pprof->location_ids = calloc(frames, sizeof(*pprof->location_ids));
@@ -72,8 +91,8 @@ static int allocate(struct pprof *pprof, const struct stacks *stacks)
 	for (size_t i = 0; pprof->samples && i < nodes; i++)
 		pprof->samples[i].label = calloc(LABELS, sizeof(*pprof->samples[i].label));
 	return pprof->functions && pprof->locations && pprof->lines && pprof->line_lists &&
-			       pprof->samples && pprof->labels && pprof->location_ids &&
-			       pprof->values && pprof->profile.function &&
+			       pprof->used && pprof->samples && pprof->labels &&
+			       pprof->location_ids && pprof->values && pprof->profile.function &&
 			       pprof->profile.location && pprof->profile.sample
 		       ? 0
 		       : -ENOMEM;
@@ -90,6 +109,7 @@ static void release(struct pprof *pprof, size_t nodes)
 	free(pprof->locations);
 	free(pprof->lines);
 	free(pprof->line_lists);
+	free(pprof->used);
 	free(pprof->samples);
 	free(pprof->labels);
 	free(pprof->location_ids);
@@ -128,24 +148,32 @@ static void put_place(struct pprof *pprof, size_t index, const struct stacks_nod
 	pprof->locations[index].address = pprof->files.list[file].base + node->address;
 }
 
-/* Function and location of one name; ids are the node's index, which is not 0. */
-static void put_location(struct pprof *pprof, size_t node, const struct stacks_node *of)
+/* Function, line and location of one name; ids are the node's index, which is not 0. */
+static void put_function(struct pprof *pprof, size_t node, struct stacks_node *of)
 {
-	size_t n = pprof->profile.n_function++;
-
 	cuda_trace__function__init(&pprof->functions[node]);
 	cuda_trace__location__init(&pprof->locations[node]);
 	cuda_trace__line__init(&pprof->lines[node]);
+	if (of->inlined)
+		of->name[export_frames__unmarked(of->name)] = '\0';
 	pprof->functions[node].id = node;
 	pprof->lines[node].function_id = node;
-	pprof->line_lists[node] = &pprof->lines[node];
 	pprof->locations[node].id = node;
-	pprof->locations[node].n_line = 1;
-	pprof->locations[node].line = &pprof->line_lists[node];
 	put_place(pprof, node, of);
-	pprof->profile.function[n] = &pprof->functions[node];
-	pprof->profile.location[n] = &pprof->locations[node];
-	pprof->profile.n_location = pprof->profile.n_function;
+	pprof->profile.function[pprof->profile.n_function++] = &pprof->functions[node];
+}
+
+/* The innermost function's line comes first. */
+static void put_location(struct pprof *pprof, const struct stacks *stacks, size_t node)
+{
+	CudaTrace__Location *location = &pprof->locations[node];
+	size_t count = lines_of(stacks, node);
+
+	location->line = &pprof->line_lists[pprof->listed];
+	location->n_line = count;
+	for (; count; count--, node = stacks->nodes[node].parent)
+		pprof->line_lists[pprof->listed++] = &pprof->lines[node];
+	pprof->profile.location[pprof->profile.n_location++] = location;
 }
 
 /* No has_functions and the like: with one of them pprof looks for no lines. */
@@ -186,9 +214,14 @@ static void put_sample(struct pprof *pprof, const struct stacks *stacks, size_t 
 	cuda_trace__sample__init(sample);
 	sample->label = labels;
 	sample->location_id = &pprof->location_ids[pprof->location_count];
-	for (uint32_t at = node; at; at = stacks->nodes[at].parent)
-		if (!stacks->nodes[at].place)
-			sample->location_id[sample->n_location_id++] = at;
+	for (uint32_t at = node; at; at = stacks->nodes[at].parent) {
+		if (stacks->nodes[at].place)
+			continue;
+		sample->location_id[sample->n_location_id++] = at;
+		pprof->used[at] = true;
+		for (size_t lines = lines_of(stacks, at); lines > 1; lines--)
+			at = stacks->nodes[at].parent;
+	}
 	pprof->location_count += sample->n_location_id;
 	sample->value = &pprof->values[node * VALUES];
 	sample->value[0] = leaf->count;
@@ -268,10 +301,13 @@ int export_pprof__pack(struct stacks *stacks, int64_t start, int64_t duration, u
 		/* The pid is a label: profiles of two runs compare by the command. */
 		stacks->nodes[i].name[stacks->nodes[i].stable] = '\0';
 		if (!stacks->nodes[i].place)
-			put_location(&pprof, i, &stacks->nodes[i]);
+			put_function(&pprof, i, &stacks->nodes[i]);
 		if (stacks->nodes[i].leaf)
 			put_sample(&pprof, stacks, i, keys);
 	}
+	for (size_t i = 1; i < stacks->count; i++)
+		if (pprof.used[i])
+			put_location(&pprof, stacks, i);
 	err = put_mappings(&pprof);
 	if (err)
 		goto cleanup;

@@ -87,6 +87,7 @@ static struct graph_origin origin_of(const struct group *group)
 /* Texts are copied: the tree outlives the file's names. Without memory the place is not known. */
 static void note_place(struct stacks_node *node, const struct chain_place *place)
 {
+	node->inlined = place->inlined;
 	if (node->module || !place->module)
 		return;
 	node->module = strdup(place->module);

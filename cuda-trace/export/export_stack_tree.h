@@ -25,6 +25,7 @@ struct stacks_node {
 	uint64_t address; /* of the first of its calls */
 	char *source;	  /* with stacks__read_lines(): path of the source file, or NULL */
 	uint32_t line;	  /* in it; 0 = not known */
+	bool inlined;	  /* into its parent, at the same address; marked in the name */
 	/* Of leaves: what the pprof labels say. */
 	int64_t pid, device, stream;
 	bool leaf;

@@ -39,18 +39,24 @@ static void descend(struct planting *planting, const char *name)
 static void add_frame(void *context, const struct shown_frame *frame)
 {
 	struct planting *planting = context;
-	char *name = store__clean_text(frame->name, strnlen(frame->name, NAME_BYTES));
+	char marked[NAME_BYTES + sizeof(INLINED_MARK)];
 	struct stacks_node *node;
+	char *name;
+
+	snprintf(marked, sizeof(marked), "%.*s%s", NAME_BYTES, frame->name,
+		 frame->inlined ? INLINED_MARK : "");
+	name = store__clean_text(marked, strlen(marked));
 
 	if (!name)
 		planting->node = UINT32_MAX;
 	else
 		descend(planting, name);
 	free(name);
-	if (planting->node == UINT32_MAX || !frame->path)
+	if (planting->node == UINT32_MAX)
 		return;
 	node = &planting->stacks->nodes[planting->node];
-	if (node->module)
+	node->inlined = frame->inlined;
+	if (node->module || !frame->path)
 		return;
 	node->module = store__clean_text(frame->path, strnlen(frame->path, NAME_BYTES));
 	node->build_id = frame->build_id ? strdup(frame->build_id) : NULL;

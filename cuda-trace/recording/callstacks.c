@@ -11,9 +11,9 @@
 #include "cuda-trace/base/array_grow.h"
 #include "cuda-trace/base/demangle.h"
 #include "cuda-trace/base/intern.h"
+#include "cuda-trace/recording/callstack_lines.h"
 #include "cuda-trace/recording/callstack_names.h"
 #include "cuda-trace/recording/stack_walks.h"
-#include "cuda-trace/symbols/source_lines.h"
 #include "cuda-trace/symbols/python_code.h"
 
 /* A program that runs in circles has some thousand; one that wants our memory gets no more. */
@@ -366,36 +366,6 @@ static void put_symbol(void *context, uint32_t number, const char *mangled)
 	free(pretty);
 }
 
-/* Of the frames of a module that are new since `from`. */
-static void put_lines_of(struct callstacks *all, uint32_t number, uint32_t from)
-{
-	const struct module *module = modules__at(all->modules, number);
-	uint32_t frames = intern__count(all->frames);
-	uint64_t *addresses = calloc(frames + 1, sizeof(*addresses));
-	struct source_lines *lines;
-	size_t count = 0;
-
-	for (uint32_t i = from + 1; addresses && i <= frames; i++) {
-		const struct frame_key *key = intern__at(all->frames, i, NULL);
-
-		if (key->module == number)
-			addresses[count++] = key->address;
-	}
-	lines = count ? source_lines__read(module->fd, &module->outline, addresses, count) : NULL;
-	for (uint32_t i = from + 1; lines && i <= frames; i++) {
-		const struct frame_key *key = intern__at(all->frames, i, NULL);
-		uint32_t head[2] = {i};
-		const char *path;
-
-		if (key->module == number)
-			head[1] = source_lines__at(lines, key->address, &path);
-		if (head[1])
-			put(all, SPOOL_LINE, head, sizeof(head), path, strnlen(path, 4096));
-	}
-	source_lines__free(lines);
-	free(addresses);
-}
-
 /* Of Python's code objects that did not come, or found no space, the name is empty. */
 static bool has_name(const struct callstacks *all, const struct frame_key *key)
 {
@@ -410,14 +380,13 @@ static bool has_name(const struct callstacks *all, const struct frame_key *key)
 
 void callstacks__name(struct callstacks *all)
 {
+	const struct callstack_lines_sink lines = {all->sink.context, all->sink.put};
 	uint32_t named = all->names.named;
 
 	for (uint32_t i = named + 1; i <= intern__count(all->frames); i++)
 		all->counts.nameless += !has_name(all, intern__at(all->frames, i, NULL));
 	callstack_names__find(&all->names, all->modules, all->frames, put_symbol, all);
-	for (uint32_t i = 1; i <= modules__count(all->modules); i++)
-		if (modules__at(all->modules, i)->is_elf)
-			put_lines_of(all, i, named);
+	callstack_lines__put(all->modules, all->frames, named, &lines);
 }
 
 void callstacks__forget(struct callstacks *all)

@@ -204,7 +204,8 @@
 	O(id, REQ, STORED) O(symbol, REQ, STORED) O(module, REQ, STORED) \
 	O(unresolved, INT, STORED) O(originalIP, INT, EMPTY) O(stackDepth, REQ, STORED) \
 	O(moduleAddress, INT, STORED) /* ours, as the next */             \
-	O(buildId, INT, STORED) O(sourceFile, INT, STORED) O(sourceLine, INT, STORED)
+	O(buildId, INT, STORED) O(sourceFile, INT, STORED) O(sourceLine, INT, STORED) \
+	O(inlined, INT, STORED)
 
 #define COLUMNS_NVTX(F, O) \
 	F(start, REQ, REPLAY, TIME, cuda_nvtx, start) \

@@ -90,7 +90,7 @@ void store__put(void *context, enum spool_kind kind, const void *data, size_t si
 	struct store *store = context;
 
 	/* Names come when recording is over: what has a place in the file gets its name, too. */
-	if (kind == SPOOL_SYMBOL || kind == SPOOL_LINE || has_space(store, size + more_size))
+	if (SPOOL_IS_NAME(kind) || has_space(store, size + more_size))
 		put(store, kind, 0, data, size, more, more_size);
 }
 

@@ -34,7 +34,11 @@ struct shown_frame {
 	const char *build_id; /* hexadecimal; NULL = not known, or Python's */
 	uint64_t address;     /* in that file, as its ELF headers count */
 	bool nameless;
+	bool inlined; /* into the next one outwards; its path, build and address are that one's */
 };
+
+/* What texts show after the name of such a function. */
+#define INLINED_MARK " (inlined)"
 
 /* The chain that the stack of that number becomes, the outermost function first. */
 void store_callstacks__frames(const struct store_callstacks *stacks, uint32_t number,

@@ -59,7 +59,12 @@ enum spool_kind {
 	SPOOL_LINE = 19,     /* u32 frame, u32 line, path: found later than the frame */
 	SPOOL_BEGIN = 20,    /* struct spool_begin: it was recorded from then on */
 	SPOOL_TRIGGER = 21,  /* struct spool_trigger, condition, NUL, text: the last one counts */
+	SPOOL_INLINED = 22,  /* struct spool_inlined, path, name: found later than the frame */
 };
+
+/* What is found of frames when recording is over. */
+#define SPOOL_IS_NAME(kind) \
+	((kind) == SPOOL_SYMBOL || (kind) == SPOOL_LINE || (kind) == SPOOL_INLINED)
 
 /* Numbers are those of one recording, from 1. */
 struct spool_module {
@@ -87,6 +92,14 @@ struct spool_frame {
 struct spool_stack {
 	uint32_t number;
 	uint16_t frames, python_frames;
+};
+
+/* A function that was inlined at a frame's address: level 0 is the innermost, and they come in that
+ * order. Where it is called: path and line. */
+struct spool_inlined {
+	uint32_t frame, level;
+	uint32_t line;	     /* 0 = not known */
+	uint32_t path_bytes; /* of the text behind, the rest is the name */
 };
 
 /* Among the records: the stack of a launch. */

@@ -11,20 +11,14 @@
 
 struct foreign_output;
 
-/* Which addresses: they ascend. */
-struct debug_lines_wish {
-	const uint64_t *addresses;
-	size_t count;
-};
-
 /* In the answer, for each address that has a line; the path with its NUL follows. */
 struct debug_line {
 	uint64_t address;
 	uint32_t line, path_size;
 };
 
-/* The parser, for the process without privileges, and for fuzzing; `argument`: the wish. A file
- * without lines is no failure. */
+/* The parser, for the process without privileges, and for fuzzing; `argument`: struct
+ * wanted_addresses. A file without lines is no failure. */
 int debug_lines__send(int fd, uint64_t size, const void *argument, struct foreign_output *output);
 
 #endif

@@ -43,6 +43,42 @@ bool dwarf_cursor__signed(struct dwarf_cursor *cursor, int64_t *value)
 	return true;
 }
 
+bool dwarf_cursor__fixed(struct dwarf_cursor *cursor, int size, uint64_t *value)
+{
+	*value = 0;
+	if (cursor->end - cursor->at < size)
+		return false;
+	memcpy(value, cursor->at, (size_t)size);
+	cursor->at += size;
+	return true;
+}
+
+uint8_t dwarf_cursor__byte(struct dwarf_cursor *cursor)
+{
+	uint64_t value;
+
+	return dwarf_cursor__fixed(cursor, 1, &value) ? (uint8_t)value : 0;
+}
+
+const char *dwarf_cursor__text(struct dwarf_cursor *cursor)
+{
+	const uint8_t *end = memchr(cursor->at, 0, (size_t)(cursor->end - cursor->at));
+	const char *found = (const char *)cursor->at;
+
+	if (!end)
+		return NULL;
+	cursor->at = end + 1;
+	return found;
+}
+
+bool dwarf_cursor__skip(struct dwarf_cursor *cursor, uint64_t bytes)
+{
+	if (bytes > (uint64_t)(cursor->end - cursor->at))
+		return false;
+	cursor->at += bytes;
+	return true;
+}
+
 /* DW_EH_PE_*: bytes of a number, below 0 = with a sign. 0 = none that has a fixed size. */
 static int size_of(uint8_t encoding)
 {

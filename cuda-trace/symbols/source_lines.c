@@ -9,11 +9,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include "cuda-trace/base/clock.h"
 #include "cuda-trace/foreign/foreign_job.h"
 #include "cuda-trace/symbols/debug_lines.h"
-#include "cuda-trace/symbols/symbol_files.h"
+#include "cuda-trace/symbols/wanted_addresses.h"
 
 #define MAX_MS	     5000	 /* for one file */
 #define MAX_TOTAL_NS 30000000000 /* for all files of a run */
@@ -69,7 +68,7 @@ static void read_answer(struct source_lines *lines, size_t most)
 	qsort(lines->list, lines->count, sizeof(*lines->list), by_address);
 }
 
-static struct source_lines *read_file(int fd, const struct debug_lines_wish *wish)
+static struct source_lines *read_file(int fd, const struct wanted_addresses *wanted)
 {
 	static uint64_t spent;
 	uint64_t before = monotonic__ns();
@@ -81,10 +80,10 @@ static struct source_lines *read_file(int fd, const struct debug_lines_wish *wis
 	lines = calloc(1, sizeof(*lines));
 	if (!lines)
 		return NULL;
-	lines->list = calloc(wish->count, sizeof(*lines->list));
+	lines->list = calloc(wanted->count, sizeof(*lines->list));
 	if (lines->list &&
-	    !foreign_job__run(debug_lines__send, &file, wish, MAX_MS, MAX_ANSWER, &lines->answer))
-		read_answer(lines, wish->count);
+	    !foreign_job__run(debug_lines__send, &file, wanted, MAX_MS, MAX_ANSWER, &lines->answer))
+		read_answer(lines, wanted->count);
 	spent += monotonic__ns() - before;
 	if (lines->count)
 		return lines;
@@ -92,30 +91,11 @@ static struct source_lines *read_file(int fd, const struct debug_lines_wish *wis
 	return NULL;
 }
 
-static int by_value(const void *a, const void *b)
+struct source_lines *source_lines__read(int fd, const uint64_t *addresses, size_t count)
 {
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	const struct wanted_addresses wanted = {addresses, count};
 
-	return x < y ? -1 : x > y;
-}
-
-struct source_lines *source_lines__read(int fd, const struct elf_outline *outline,
-					uint64_t *addresses, size_t count)
-{
-	const struct debug_lines_wish wish = {addresses, count};
-	struct source_lines *lines;
-	int other;
-
-	if (!count)
-		return NULL;
-	qsort(addresses, count, sizeof(*addresses), by_value);
-	lines = read_file(fd, &wish);
-	other = lines ? -1 : symbol_files__open_debug(outline);
-	if (other >= 0) {
-		lines = read_file(other, &wish);
-		close(other);
-	}
-	return lines;
+	return count ? read_file(fd, &wanted) : NULL;
 }
 
 uint32_t source_lines__at(const struct source_lines *lines, uint64_t address, const char **path)

@@ -19,7 +19,9 @@ def numbers(block, key, indent=2):
 
 strings = re.findall(r'^string_table: "(.*)"$', text, re.M)
 functions = {numbers(b, "id")[0]: strings[numbers(b, "name")[0]] for b in blocks("function")}
-locations = {numbers(b, "id")[0]: functions[numbers(b, "function_id", 4)[0]] for b in blocks("location")}
+# Functions that were inlined at a location come before the one that they are in.
+locations = {numbers(b, "id")[0]: ";".join(functions[f] for f in reversed(numbers(b, "function_id", 4)))
+             for b in blocks("location")}
 sums = collections.defaultdict(lambda: [0, 0])
 for sample in blocks("sample"):
     stack = ";".join(locations[i] for i in reversed(numbers(sample, "location_id")))

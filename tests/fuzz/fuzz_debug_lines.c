@@ -2,16 +2,18 @@
 // Line tables of programs and libraries, of all addresses in their first pages.
 #include "cuda-trace/foreign/foreign_job.h"
 #include "cuda-trace/symbols/debug_lines.h"
+#include "cuda-trace/symbols/wanted_addresses.h"
 #include "tests/fuzz/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static uint64_t addresses[0x4000];
-	const struct debug_lines_wish wish = {addresses, sizeof(addresses) / sizeof(addresses[0])};
+	const struct wanted_addresses wanted = {addresses,
+						sizeof(addresses) / sizeof(addresses[0])};
 
-	for (size_t i = 0; i < wish.count; i++)
+	for (size_t i = 0; i < wanted.count; i++)
 		addresses[i] = i;
-	debug_lines__send(fuzz__file(data, size), size, &wish,
+	debug_lines__send(fuzz__file(data, size), size, &wanted,
 			  foreign_output__to(fuzz__null(), SIZE_MAX));
 	return 0;
 }

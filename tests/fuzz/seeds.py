@@ -94,6 +94,13 @@ far = read(image)
 advance = far.index(b"\x03\x79\x01")
 put("lines", "far", far[:advance] + b"\x03" + b"\xff" * 9 + b"\0" + far[advance + 11:])
 put("cubin", "inlined", read(image))
+for version in "2", "4", "5":
+    subprocess.run([os.environ.get("CC", "cc"), "-shared", "-fPIC", "-O2", "-gdwarf-" + version, "-o", image,
+                    os.path.join(TOP, "tests", "symbols", "inlined", "library.c")], check=True)
+    put("debug_inlines", "dwarf" + version, read(image))
+subprocess.run([os.environ.get("CC", "cc"), "-shared", "-fPIC", "-o", image,
+                os.path.join(TOP, "tests", "symbols", "inlined", "hostile.s")], check=True)
+put("debug_inlines", "hostile", read(image))
 put("cubin", "small", elf([(".text.outer", 1, bytes(64), 0, 0), (".symtab", 2, symbols(["outer"], b"x")[0], 3, 24),
                            (".strtab", 3, symbols(["outer"], b"x")[1], 0, 0)], machine=190, kind=2))
 entry = struct.pack("<HHIQQIIIQ", 2, 0x101, 64, 64, 0, 0, 0, 90, 0).ljust(64, b"\0")

@@ -338,8 +338,10 @@ static void descend(struct planting *planting, const char *name)
 static void add_frame(void *context, const struct shown_frame *frame)
 {
 	struct planting *planting = context;
+	char marked[TEXT];
 
-	descend(planting, frame->name);
+	snprintf(marked, sizeof(marked), "%s" INLINED_MARK, frame->name);
+	descend(planting, frame->inlined ? marked : frame->name);
 }
 
 static int add_leaf(struct planting *planting, const struct sample_key *key, uint32_t stack,
