@@ -4,17 +4,16 @@
  * of NCCL and the causes of idle time follow.
  */
 #include <errno.h>
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 #include "cuda-trace/base/array_grow.h"
 #include "cuda-trace/base/text.h"
 #include "cuda-trace/capture/nccl_calls.h"
 #include "cuda-trace/collectives/collectives.h"
+#include "cuda-trace/merge/step_ranges.h"
 #include "cuda-trace/merge/steps.h"
 
-#define STEPS_MAX 65536 /* of a process */
-#define OTHERS	  (STEP_GROUPS_MAX - 1)
+#define OTHERS (STEP_GROUPS_MAX - 1)
 
 /* What is summed up of each step: the groups of kernels, and: */
 enum sum {
@@ -36,8 +35,7 @@ struct group {
 /* A process while the file is read. */
 struct process {
 	int64_t global;
-	int64_t *starts, *ends; /* of its steps, in order */
-	uint32_t steps, start_capacity, end_capacity;
+	struct step_ranges steps;
 	struct group groups[STEP_GROUPS_MAX];
 	uint32_t group_count;
 	uint64_t *sums[SUMS]; /* by step; NULL = there was nothing of it */
@@ -48,21 +46,37 @@ struct process {
 struct scan {
 	const struct report_file *file;
 	struct process *list;
-	uint32_t count, capacity;
+	uint32_t count;
 	bool idle_known, collectives_known;
 	int err;
 };
 
-static struct process *find(struct scan *scan, int64_t global, bool make)
+static struct process *find(struct scan *scan, int64_t global)
 {
 	for (uint32_t i = scan->count; i-- > 0;)
 		if (scan->list[i].global == global)
 			return &scan->list[i];
-	if (!make || scan->count == STEP_RANKS_MAX ||
-	    !array_grow__for_one(scan->list, scan->capacity, scan->count))
-		return NULL;
-	scan->list[scan->count] = (struct process){.global = global};
-	return &scan->list[scan->count++];
+	return NULL;
+}
+
+/* The processes are those that have steps. */
+static int read_steps(struct scan *scan, const char *pattern)
+{
+	struct step_processes processes = {};
+	int err =
+		step_ranges__read(scan->file, pattern, STEP_RANGES_MAX, STEP_RANKS_MAX, &processes);
+
+	scan->list = err ? NULL : calloc(processes.count + 1, sizeof(*scan->list));
+	if (!scan->list) {
+		step_ranges__free(&processes);
+		return err ? err : -ENOMEM;
+	}
+	for (; scan->count < processes.count; scan->count++) {
+		scan->list[scan->count].global = processes.list[scan->count].global;
+		scan->list[scan->count].steps = processes.list[scan->count];
+	}
+	free(processes.list);
+	return 0;
 }
 
 /* Rows of a statement, one after the other; its table may be missing. */
@@ -86,32 +100,10 @@ static void each_row(struct scan *scan, const char *table, const char *sql,
 	sqlite3_finalize(statement);
 }
 
-static void add_range(struct scan *scan, sqlite3_stmt *row, void *context)
-{
-	const char *name = (const char *)sqlite3_column_text(row, 3), *pattern = context;
-	int64_t start = sqlite3_column_int64(row, 1), end = sqlite3_column_int64(row, 2);
-	struct process *process;
-
-	if (!name || end < start || fnmatch(pattern, name, 0))
-		return;
-	process = find(scan, sqlite3_column_int64(row, 0), true);
-	/* Of ranges within each other, or of several threads, the first one counts. */
-	if (!process || process->steps == STEPS_MAX ||
-	    (process->steps && start < process->ends[process->steps - 1]))
-		return;
-	if (!array_grow__for_one(process->starts, process->start_capacity, process->steps) ||
-	    !array_grow__for_one(process->ends, process->end_capacity, process->steps)) {
-		scan->err = -ENOMEM;
-		return;
-	}
-	process->starts[process->steps] = start;
-	process->ends[process->steps++] = end;
-}
-
 /* Rows come longest first. */
 static void add_group(struct scan *scan, sqlite3_stmt *row, void *context)
 {
-	struct process *process = find(scan, sqlite3_column_int64(row, 0) & ~0xffffffll, false);
+	struct process *process = find(scan, sqlite3_column_int64(row, 0) & ~0xffffffll);
 	const char *name = (const char *)sqlite3_column_text(row, 2);
 
 	if (!process || process->group_count >= OTHERS)
@@ -128,29 +120,11 @@ static void add_sum(struct scan *scan, struct process *process, int sum, uint32_
 	uint64_t **sums = &process->sums[sum];
 
 	if (!*sums)
-		*sums = calloc(process->steps, sizeof(**sums));
+		*sums = calloc(process->steps.count, sizeof(**sums));
 	if (*sums)
 		(*sums)[step] += value;
 	else
 		scan->err = -ENOMEM;
-}
-
-/* The last one that began until then; what comes after the last step is of none. -1 = none. */
-static int64_t step_at(const struct process *process, int64_t time)
-{
-	uint32_t low = 0, high = process->steps;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (process->starts[middle] <= time)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == process->steps && low && time >= process->ends[low - 1])
-		return -1;
-	return (int64_t)low - 1;
 }
 
 static uint32_t group_of(const struct process *process, int64_t name)
@@ -175,7 +149,7 @@ static uint64_t cover(int64_t *covered, int64_t start, int64_t end)
 
 static void add_kernel(struct scan *scan, sqlite3_stmt *row, void *context)
 {
-	struct process *process = find(scan, sqlite3_column_int64(row, 0) & ~0xffffffll, false);
+	struct process *process = find(scan, sqlite3_column_int64(row, 0) & ~0xffffffll);
 	int64_t start = sqlite3_column_int64(row, 1), end = sqlite3_column_int64(row, 2);
 	struct group *group;
 	uint32_t index;
@@ -183,7 +157,7 @@ static void add_kernel(struct scan *scan, sqlite3_stmt *row, void *context)
 
 	if (!process || !process->group_count || end < start)
 		return;
-	at = step_at(process, start);
+	at = step_ranges__at(&process->steps, start);
 	if (at < 0)
 		return;
 	index = group_of(process, sqlite3_column_int64(row, 3));
@@ -204,11 +178,12 @@ static int operation_of(sqlite3_stmt *row, int column)
 
 static void add_call(struct scan *scan, sqlite3_stmt *row, void *context)
 {
-	struct process *process = find(scan, sqlite3_column_int64(row, 0) & ~0xffffffll, false);
+	struct process *process = find(scan, sqlite3_column_int64(row, 0) & ~0xffffffll);
 	int operation = operation_of(row, 2);
 	int64_t bytes = sqlite3_column_int64(row, 3);
 
-	if (!process || !operation || step_at(process, sqlite3_column_int64(row, 1)) < 0)
+	if (!process || !operation ||
+	    step_ranges__at(&process->steps, sqlite3_column_int64(row, 1)) < 0)
 		return;
 	process->calls[operation]++;
 	process->bytes[operation] += bytes > 0 ? bytes : 0;
@@ -217,10 +192,11 @@ static void add_call(struct scan *scan, sqlite3_stmt *row, void *context)
 /* A kernel of several operations counts for the first one. */
 static void add_collective(struct scan *scan, sqlite3_stmt *row, void *context)
 {
-	struct process *process = find(scan, sqlite3_column_int64(row, 0) & ~0xffffffll, false);
+	struct process *process = find(scan, sqlite3_column_int64(row, 0) & ~0xffffffll);
 	int64_t start = sqlite3_column_int64(row, 1), end = sqlite3_column_int64(row, 2);
 	int operation = operation_of(row, 3);
-	int64_t at = process && operation && end >= start ? step_at(process, start) : -1;
+	int64_t at =
+		process && operation && end >= start ? step_ranges__at(&process->steps, start) : -1;
 
 	if (at >= 0)
 		add_sum(scan, process, OPERATIONS + operation, at, end - start);
@@ -230,12 +206,14 @@ static void add_collective(struct scan *scan, sqlite3_stmt *row, void *context)
 static void add_part_of_gap(struct scan *scan, struct process *process, enum idle_cause cause,
 			    int64_t start, int64_t end)
 {
-	int64_t last = process->ends[process->steps - 1];
+	int64_t last = process->steps.list[process->steps.count - 1].end;
 
 	end = end < last ? end : last;
 	while (end > start) {
-		int64_t at = step_at(process, end - 1);
-		int64_t from = at < 0 || process->starts[at] < start ? start : process->starts[at];
+		int64_t at = step_ranges__at(&process->steps, end - 1);
+		int64_t from = at < 0 || process->steps.list[at].start < start
+				       ? start
+				       : process->steps.list[at].start;
 
 		if (at < 0)
 			return;
@@ -320,7 +298,7 @@ static void list_parts(struct process *process, enum sum first, int count,
 		int longest = 0;
 
 		for (int i = 0; i < count; i++) {
-			uint64_t total = total_of(process->sums[first + i], process->steps);
+			uint64_t total = total_of(process->sums[first + i], process->steps.count);
 
 			if (total <= most)
 				continue;
@@ -334,7 +312,7 @@ static void list_parts(struct process *process, enum sum first, int count,
 			part->calls = process->calls[longest];
 			part->bytes = process->bytes[longest];
 		}
-		part->ns = time_of(process->sums[first + longest], process->steps);
+		part->ns = time_of(process->sums[first + longest], process->steps.count);
 		free(process->sums[first + longest]);
 		process->sums[first + longest] = NULL;
 		parts->count++;
@@ -354,7 +332,7 @@ static int conclude(struct scan *scan, struct process *process, struct step_rank
 		return ranks->count < STEP_RANKS_MAX ? -ENOMEM : 0;
 	text__show(rank->range, sizeof(rank->range), ranks->range, 40);
 	name_rank(scan->file, process->global, rank);
-	rank->steps = process->steps;
+	rank->steps = process->steps.count;
 	for (uint32_t i = 0; i < process->group_count; i++) {
 		struct step_group *group = &rank->groups[rank->group_count];
 
@@ -367,14 +345,15 @@ static int conclude(struct scan *scan, struct process *process, struct step_rank
 			copy_text(scan->file, "SELECT value FROM StringIds WHERE id = ?",
 				  process->groups[i].name, group->name, sizeof(group->name), 80);
 		group->kernels = process->groups[i].kernels;
-		group->ns = time_of(process->sums[i], process->steps);
+		group->ns = time_of(process->sums[i], process->steps.count);
 	}
-	rank->busy = time_of(process->sums[BUSY], process->steps);
-	rank->nccl = time_of(process->sums[NCCL], process->steps);
-	for (uint32_t i = 0; i < process->steps; i++)
-		add_sum(scan, process, LENGTH, i, process->ends[i] - process->starts[i]);
-	rank->step = time_of(process->sums[LENGTH], process->steps);
-	rank->idle = time_of(process->sums[IDLE], process->steps);
+	rank->busy = time_of(process->sums[BUSY], process->steps.count);
+	rank->nccl = time_of(process->sums[NCCL], process->steps.count);
+	for (uint32_t i = 0; i < process->steps.count; i++)
+		add_sum(scan, process, LENGTH, i,
+			process->steps.list[i].end - process->steps.list[i].start);
+	rank->step = time_of(process->sums[LENGTH], process->steps.count);
+	rank->idle = time_of(process->sums[IDLE], process->steps.count);
 	rank->causes.known = scan->idle_known;
 	list_parts(process, CAUSES, IDLE_CAUSE_COUNT, cause_key, &rank->causes);
 	rank->collectives.known = scan->collectives_known;
@@ -385,8 +364,7 @@ static int conclude(struct scan *scan, struct process *process, struct step_rank
 static void release(struct scan *scan)
 {
 	for (uint32_t i = 0; i < scan->count; i++) {
-		free(scan->list[i].starts);
-		free(scan->list[i].ends);
+		free(scan->list[i].steps.list);
 		for (int j = 0; j < SUMS; j++)
 			free(scan->list[i].sums[j]);
 	}
@@ -397,11 +375,7 @@ int step_read__recording(struct step_ranks *ranks, const struct report_file *fil
 {
 	struct scan scan = {.file = file};
 
-	each_row(&scan, "NVTX_EVENTS",
-		 "SELECT globalTid & ~16777215, start, end, coalesce(text, value) FROM NVTX_EVENTS "
-		 "LEFT JOIN StringIds ON id = textId WHERE end IS NOT NULL AND eventType IN "
-		 "(59, 60) ORDER BY start",
-		 add_range, (void *)ranks->range);
+	scan.err = read_steps(&scan, ranks->range);
 	each_row(&scan, "CUPTI_ACTIVITY_KIND_KERNEL",
 		 "SELECT globalPid, shortName, value FROM CUPTI_ACTIVITY_KIND_KERNEL LEFT JOIN "
 		 "StringIds ON id = shortName GROUP BY globalPid, shortName ORDER BY "
