@@ -16,6 +16,7 @@
 #include "cuda-trace/export/export.h"
 #include "cuda-trace/export/export_origins.h"
 #include "cuda-trace/cli/options.h"
+#include "cuda-trace/cli/window_options.h"
 #include "cuda-trace/merge/steps.h"
 #include "cuda-trace/report/report_compare.h"
 #include "cuda-trace/report/report_file.h"
@@ -102,13 +103,15 @@ static const struct option_row rows[] = {
 	 AT(compare)},
 	{OPTION_FLAG, 0, "merge", NULL,
 	 "recordings of several ranks and hosts on one clock:\nwho is late, exposed communication, "
-	 "kernels by rank;\nalso with --timeline",
+	 "kernels by rank,\niterations; also with --timeline",
 	 AT(merge)},
 	{OPTION_FLAG, 0, "steps", NULL,
 	 "what a step takes on each rank: recordings, or\nsummaries as --steps --json writes them",
 	 AT(steps)},
 	{OPTION_TEXT, 0, "step-range", "NAME",
-	 "what a step is: an NVTX range (default:\n'ProfilerStep#*' of PyTorch)", AT(step_range)},
+	 "what a step or iteration is: an NVTX range (default:\n'" WINDOWS_TORCH_STEPS
+	 "' of PyTorch)",
+	 AT(step_range)},
 	{OPTION_HEADING, 0, NULL, NULL, "Output", 0},
 	{OPTION_COUNT, 'n', "count", "COUNT", "at most COUNT rows per table", AT(limit)},
 	{OPTION_FLAG, 'j', "json", NULL, "one JSON object per row", AT(json)},
@@ -389,8 +392,8 @@ static int check_files(const struct report_options *options, int files)
 	const char *name = options->merge ? "--merge" : "--steps";
 
 	if (options->merge && (has_table(options, true) || options->steps))
-		return options__misuse(
-			&usage, "--merge goes with --timeline, --json, --count and --output");
+		return options__misuse(&usage, "--merge goes with --timeline, --step-range, "
+					       "--json, --count and --output");
 	if (options->steps && has_table(options, false))
 		return options__misuse(
 			&usage, "--steps goes with --step-range, --json, --count and --output");
@@ -401,22 +404,19 @@ static int check(const struct report_options *options, int argc, char **argv, in
 {
 	int files = argc - operand;
 
+	if (options->import && (!options->output || files || options->device))
+		return options__misuse(&usage,
+				       "--import SPOOL needs --output FILE, and no other output");
 	if (options->import)
-		return options->output && !files && !options->device
-			       ? 0
-			       : options__misuse(
-					 &usage,
-					 "--import SPOOL needs --output FILE, and no other output");
+		return 0;
 	if (options->device &&
 	    (options->compare || (!options->html && !options->timeline && !options->perfetto)))
 		return options__misuse(&usage, "--device goes with --html, --timeline or "
 					       "--perfetto, which can show samples");
 	if (options->by && (options->compare || options->sql))
 		return options__misuse(&usage, "--by goes neither with --compare nor with --sql");
-	if (options->parquet && options->compare)
-		return options__misuse(&usage, "--parquet does not go with --compare");
-	if (options->parquet && !strcmp(options->parquet, "-"))
-		return options__misuse(&usage, "--parquet takes a folder");
+	if (options->parquet && (options->compare || !strcmp(options->parquet, "-")))
+		return options__misuse(&usage, "--parquet takes a folder, and not with --compare");
 	if (options->runtime_names && !options->timeline)
 		return options__misuse(&usage, "--runtime-names goes with --timeline");
 	if (options->energy && (options->csv || options->compare || options->sql))
@@ -428,8 +428,8 @@ static int check(const struct report_options *options, int argc, char **argv, in
 		return options__misuse(&usage, "--compare needs two files: OLD NEW");
 	if (options->compare && files > 2)
 		return options__extra_operand(&usage, argv[operand + 2]);
-	if (options->step_range && !options->steps)
-		return options__misuse(&usage, "--step-range goes with --steps");
+	if (options->step_range && !options->steps && !options->merge)
+		return options__misuse(&usage, "--step-range goes with --steps or --merge");
 	if (options->merge || options->steps)
 		return check_files(options, files);
 	if (!options->compare && files > 1)
@@ -488,6 +488,7 @@ int cmd_report(int argc, char **argv)
 		status = check_outputs(&options);
 	if (status)
 		return status;
+	options.step_range = options.step_range ?: WINDOWS_TORCH_STEPS;
 	if (options.import)
 		return import(&options) ? EXIT_TROUBLE : EXIT_OK;
 	if (options.merge)
@@ -495,6 +496,7 @@ int cmd_report(int argc, char **argv)
 			&(struct report_merge){
 				.output = options.output,
 				.timeline = options.timeline,
+				.range = options.step_range,
 				.json = options.json,
 				.most = options.limit ? options.limit : DEFAULT_KERNELS,
 			},
@@ -502,7 +504,7 @@ int cmd_report(int argc, char **argv)
 	if (options.steps)
 		return step_report__run(
 			&(struct step_options){
-				.range = options.step_range ? options.step_range : "ProfilerStep#*",
+				.range = options.step_range,
 				.output = options.output,
 				.json = options.json,
 				.most = options.limit ? options.limit : UINT64_MAX,

@@ -36,7 +36,7 @@ static int write_all(const struct report_merge *options, const struct merge *mer
 
 int report_merge__run(const struct report_merge *options, char **paths)
 {
-	struct merge merge = {};
+	struct merge merge = {.range = options->range};
 	const char **inputs = NULL;
 	int err = 0;
 
@@ -54,6 +54,9 @@ int report_merge__run(const struct report_merge *options, char **paths)
 		err = merge_clocks__align(&merge);
 	if (!err) {
 		merge_skew__sum(&merge);
+		err = merge_iterations__match(&merge);
+	}
+	if (!err) {
 		merge_problems__find(&merge);
 		err = write_all(options, &merge, inputs);
 	}

@@ -10,6 +10,7 @@
 
 struct report_merge {
 	const char *output, *timeline; /* NULL = stdout; none */
+	const char *range;	       /* what an iteration is */
 	bool json;
 	uint64_t most; /* rows of a table */
 };

@@ -11,7 +11,10 @@
 #include <stdio.h>
 #include "cuda-trace/collectives/nccl_comms.h"
 #include "cuda-trace/merge/clock_fit.h"
+#include "cuda-trace/merge/merge_iterations.h"
 #include "cuda-trace/merge/merge_kernels.h"
+
+struct sheet;
 
 #define MERGE_FILES    4096
 #define MERGE_RANKS    8192	       /* processes */
@@ -50,6 +53,7 @@ struct merge_rank {
 	uint64_t calls, bytes;
 	/* On its GPUs: time with kernels of NCCL, with others, and with the first alone. */
 	uint64_t nccl_ns, compute_ns, exposed_ns;
+	uint32_t gpus;
 	/* Of collectives with all ranks, on aligned clocks: */
 	uint64_t met, last;
 	double late_ns;	 /* sum, where it came last: how long the others waited, on average */
@@ -67,6 +71,7 @@ struct merge_arrival {
 	int64_t start, end; /* by the host's clock, then by the reference */
 	uint32_t comm, member, rank;
 	uint32_t part, part_count; /* what it does: indices of merge.parts */
+	uint32_t step;		   /* index of merge.steps; MERGE_NO_STEP = none */
 };
 
 struct merge_problem {
@@ -96,6 +101,11 @@ struct merge {
 	struct merge_member *members;
 	uint32_t member_count, member_capacity;
 	struct merge_kernels kernels;
+	const char *range;	  /* what a step is: a pattern of NVTX ranges; NULL = nothing */
+	struct merge_step *steps; /* by rank, in order */
+	uint32_t step_count, step_capacity;
+	uint64_t steps_left_out;
+	struct merge_iterations iterations;
 	struct merge_problem problems[MERGE_PROBLEMS];
 	uint32_t problem_count, problems_left_out;
 };
@@ -118,6 +128,8 @@ __attribute__((format(printf, 3, 4))) void
 merge_problems__say(struct merge *merge, const char *kind, const char *format, ...);
 /* "rank 3 (host b, pid 17)". */
 const char *merge_rank__name(const struct merge *merge, uint32_t rank, char text[128]);
+/* The longest ones, at most so many, or in JSON all. */
+void merge_iteration_section__put(struct sheet *sheet, const struct merge *merge, uint64_t most);
 void merge_report__write(const struct merge *merge, FILE *out, bool json, uint64_t most);
 /* One process row for each rank. 0 or -errno, printed where it is not of writing. */
 int merge_timeline__write(const struct merge *merge, FILE *out);

@@ -88,6 +88,8 @@ void merge__free(struct merge *merge)
 	free(merge->arrivals);
 	free(merge->parts);
 	free(merge->members);
+	free(merge->steps);
+	free(merge->iterations.list);
 	nccl_comms__free(&merge->comms);
 	merge_kernels__free(&merge->kernels);
 	*merge = (struct merge){};

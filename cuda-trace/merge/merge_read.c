@@ -222,7 +222,10 @@ static void read_file(struct merge *merge, uint32_t index)
 	if (!scan.err)
 		merge_scan__calls(&scan);
 	if (!scan.err)
+		merge_steps__read(&scan);
+	if (!scan.err)
 		merge_scan__kernels(&scan);
+	merge_steps__finish(&scan);
 	merge->files[index].read = !scan.err;
 	merge->unreadable += scan.err != 0;
 	report_file__close(&scan.file);

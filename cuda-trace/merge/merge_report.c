@@ -207,6 +207,7 @@ void merge_report__write(const struct merge *merge, FILE *out, bool json, uint64
 	put_problems(&sheet, merge);
 	put_clocks(&sheet, merge, most);
 	put_ranks(&sheet, merge, most);
+	merge_iteration_section__put(&sheet, merge, most);
 	collective_section__put(&sheet, &merge->comms, most);
 	put_kernels(&sheet, merge, most);
 	sheet__close(&sheet);

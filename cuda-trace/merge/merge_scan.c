@@ -16,6 +16,7 @@ struct coverage {
 	uint32_t rank;
 	int64_t device;
 	int64_t at, nccl_end, compute_end;
+	struct step_cursor cursor;
 };
 
 struct kernel_scan {
@@ -57,6 +58,7 @@ static struct merge_arrival *add_arrival(struct merge_scan *scan, const struct s
 		.member = comm->member,
 		.rank = comm->rank,
 		.part = merge->part_count,
+		.step = MERGE_NO_STEP,
 	};
 	return &merge->arrivals[merge->arrival_count++];
 }
@@ -220,12 +222,16 @@ static void cover(struct merge *merge, struct coverage *coverage, int64_t to)
 	rank->nccl_ns += nccl > from ? nccl - from : 0;
 	rank->compute_ns += compute > from ? compute - from : 0;
 	rank->exposed_ns += nccl > bare ? nccl - bare : 0;
+	merge_steps__add(merge, &coverage->cursor, from, compute, false);
+	merge_steps__add(merge, &coverage->cursor, bare, nccl, true);
 	coverage->at = to;
 }
 
-static void add_coverage(struct kernel_scan *kernels, uint32_t rank, int64_t device, bool nccl,
-			 int64_t start, int64_t end)
+/* NULL: too many GPUs. */
+static const struct coverage *add_coverage(struct kernel_scan *kernels, uint32_t rank,
+					   int64_t device, bool nccl, int64_t start, int64_t end)
 {
+	struct merge_scan *scan = kernels->scan;
 	struct coverage *coverage = kernels->coverage;
 	int i = 0;
 
@@ -233,17 +239,20 @@ static void add_coverage(struct kernel_scan *kernels, uint32_t rank, int64_t dev
 	       (coverage[i].rank != rank || coverage[i].device != device))
 		i++;
 	if (i == MAX_GPUS)
-		return;
+		return NULL;
 	if (i == kernels->coverage_count) {
-		coverage[i] = (struct coverage){rank, device, start, start, start};
+		coverage[i] = (struct coverage){rank,  device, start,
+						start, start,  merge_steps__cursor(scan, rank)};
 		kernels->coverage_count++;
+		scan->merge->ranks[rank].gpus++;
 	}
 	coverage += i;
-	cover(kernels->scan->merge, coverage, start);
+	cover(scan->merge, coverage, start);
 	if (nccl && end > coverage->nccl_end)
 		coverage->nccl_end = end;
 	if (!nccl && end > coverage->compute_end)
 		coverage->compute_end = end;
+	return coverage;
 }
 
 static void add_kernel(struct kernel_scan *kernels, sqlite3_stmt *row)
@@ -254,18 +263,21 @@ static void add_kernel(struct kernel_scan *kernels, sqlite3_stmt *row)
 	int rank = merge_scan__rank(scan, global);
 	int name = kernel_of(kernels, sqlite3_column_int64(row, 5));
 	bool nccl = name >= 0 && scan->merge->kernels.list[name].nccl;
+	const struct coverage *coverage;
 	struct merge_arrival *arrival;
 
 	if (rank < 0 || start < -MERGE_FAR || end > MERGE_FAR || end < start)
 		return;
 	merge_kernels__add(&scan->merge->kernels, name, rank, end - start);
-	add_coverage(kernels, rank, sqlite3_column_int64(row, 3), nccl, start, end);
+	coverage = add_coverage(kernels, rank, sqlite3_column_int64(row, 3), nccl, start, end);
 	arrival = nccl && !sqlite3_column_int(row, 6)
 			  ? find_arrival(scan, global, sqlite3_column_int64(row, 4))
 			  : NULL;
 	if (arrival && arrival->start == UNSET) {
 		arrival->start = start + scan->merge->files[scan->index].epoch;
 		arrival->end = end + scan->merge->files[scan->index].epoch;
+		if (coverage)
+			arrival->step = merge_steps__at(&coverage->cursor, start);
 	}
 }
 

@@ -82,6 +82,8 @@ static void compare(struct merge *merge, uint32_t first, uint32_t end)
 	merge->skew_ns += arrivals[last].start - arrivals[earliest].start;
 	merge->ranks[arrivals[last].rank].last++;
 	merge->ranks[arrivals[last].rank].late_ns += sum / (end - first - 1);
+	if (arrivals[last].step != MERGE_NO_STEP)
+		merge->steps[arrivals[last].step].held_ns += sum / (end - first - 1);
 }
 
 void merge_skew__sum(struct merge *merge)
