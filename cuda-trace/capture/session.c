@@ -437,6 +437,12 @@ const struct unobserved *session__missed(const struct session *session, uint32_t
 	return observations__missed(session->observations, n);
 }
 
+static void stop_agents(struct session *session)
+{
+	if (session->attachments)
+		attachments__drop_batches(session->attachments);
+}
+
 void session__finish(struct session *session)
 {
 	uint64_t until = monotonic__ms();
@@ -456,6 +462,8 @@ void session__finish(struct session *session)
 		look(session, 20);
 	drain(session);
 	dispatcher__end_all(session->dispatcher);
+	/* What the command does now may take long: recordings are written, lines are looked for. */
+	stop_agents(session);
 	observations__say(session->observations, stderr);
 }
 
@@ -478,18 +486,12 @@ uint64_t session__stack_ns(const struct session *session)
 	return sum.stacks ? sum.stack_ns / sum.stacks : 0;
 }
 
-void session__stop_agents(struct session *session)
-{
-	if (session->attachments)
-		attachments__drop_batches(session->attachments);
-}
-
 void session__close(struct session *session)
 {
 	if (!session)
 		return;
 	/* The kernel takes its time: first what costs the programs something. */
-	session__stop_agents(session);
+	stop_agents(session);
 	yield_gate__free(session->gate);
 	sample_switches__free(session->switches);
 	attachments__free(session->attachments);

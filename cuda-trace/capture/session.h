@@ -157,8 +157,8 @@ int session__poll(struct session *session, int timeout_ms);
 int session__starts_fd(const struct session *session);
 /* Ends the observed time: requests from the agents all that they recorded in it, waits for that
  * (bounded), delivers it, ends the processes. What begins later is neither delivered nor counted as
- * missing. Nothing is delivered afterwards; session__close() switches the agents off, which takes
- * 100 ms per probe. */
+ * missing. Nothing is delivered afterwards, and the agents are switched off: what a command does
+ * before session__close() may take long. */
 void session__finish(struct session *session);
 /* Requests names and states from the agents again. session__poll() does so where one is missing. */
 void session__say_hello(struct session *session);
@@ -169,8 +169,6 @@ void session__each_process(struct session *session,
 /* The n-th process whose calls are missing, see observations.h; NULL = there are no more. */
 const struct unobserved *session__missed(const struct session *session, uint32_t n);
 void session__lost(const struct session *session, struct session_lost_counts *counts);
-/* Switches the agents off, for commands that do long work before session__close(). */
-void session__stop_agents(struct session *session);
 void session__close(struct session *session);
 
 #endif

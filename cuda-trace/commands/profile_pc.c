@@ -215,14 +215,13 @@ static void write_pictures(struct profile *profile, const struct pc_report *repo
 }
 
 /* Lines, and instructions. */
-static void find_places(struct profile *profile, struct session *session)
+static void find_places(struct profile *profile)
 {
 	bool wanted = profile->options->disassemble;
 	enum pc_files_for what = !disassembly__can(profile->disassembly) ? PC_FILES_LINES
 				 : wanted				 ? PC_FILES_ALL
 									 : PC_FILES_CODE;
 
-	session__stop_agents(session);
 	pc_files__search(profile->files, profile->images, &profile->table.code, what);
 	pc_images__resolve(profile->images, &profile->table.code);
 	disassembly__run(profile->disassembly, profile->images, &profile->table, wanted);
@@ -252,7 +251,7 @@ static void on_finish(void *context, struct session *session)
 	};
 
 	session__lost(session, &lost);
-	find_places(profile, session);
+	find_places(profile);
 	if (profile->stacks)
 		write_pictures(profile, &report);
 	if (profile->pace.too_expensive)

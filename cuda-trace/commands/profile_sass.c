@@ -91,9 +91,8 @@ static void say_rest(FILE *file, const struct counter_process *process)
 }
 
 /* Source lines of modules that were loaded before the attach; CUPTI reports later ones. */
-static void find_lines(struct sass *sass, struct session *session)
+static void find_lines(struct sass *sass)
 {
-	session__stop_agents(session);
 	pc_files__search(sass->files, sass->images, &sass->table.code, PC_FILES_LINES);
 	pc_images__resolve(sass->images, &sass->table.code);
 }
@@ -106,7 +105,7 @@ static void on_finish(void *context, struct session *session)
 	struct session_lost_counts lost;
 
 	session__lost(session, &lost);
-	find_lines(sass, session);
+	find_lines(sass);
 	sass_table__sort(&sass->table);
 	if (shared->json)
 		sass_report__json(sass->output, &sass->table);

@@ -103,6 +103,24 @@ kernels_of() {
 	assert_success
 }
 
+@test "record -p (a recording that takes seconds to write) has left the program before it writes" {
+	requires bpf sim
+	export SIMCUDA_LOG=$PWD/cupti.log
+	CUDA_INJECTION64_PATH=$AGENT start storm "$SIM" "$WORKLOADS/launch-storm" -s 60 -b 1
+	# shellcheck disable=SC2154 # set by start
+	ready storm
+	start record "$CUDA_TRACE" record -q -o r.db -p "$(pgrep -f "^$WORKLOADS/launch-storm" | tail -n 1)" -d 3
+	wait_for 20 grep -q 'kinds=[0-9]' cupti.log
+	off() { tail -n 1 cupti.log | grep -q 'subscribed=0 .*kinds=- '; }
+	wait_for 20 off
+	# shellcheck disable=SC2154
+	kill -0 "$record_PID"
+	[ ! -e r.db ]
+	finished "$record_PID" 60
+	assert_equal "$status" 0
+	[ "$(sql r.db 'SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL')" -gt 100000 ]
+}
+
 @test "record (nothing to record) says why there are no events" {
 	requires bpf
 	run -0 --separate-stderr ct record -o nothing.db -- true
