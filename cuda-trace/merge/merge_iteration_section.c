@@ -11,7 +11,7 @@
 
 static struct cell time_cell(double ns)
 {
-	return cell_ns(llround(fmin(ns, MERGE_FAR)));
+	return cell_ns(llround(fmin(ns, (double)MERGE_FAR)));
 }
 
 static struct cell rank_cell(const struct merge *merge, uint32_t rank)
