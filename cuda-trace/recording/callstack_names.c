@@ -38,11 +38,34 @@ void callstack_names__remember_jit(struct callstack_names *names, uint32_t pid)
 		perf_map__free(map);
 }
 
-/* All frames of a module at once: only one symbol table is in memory at a time. */
+/* Of a module. A server is used only for functions that its file does not name. */
+struct tables {
+	const struct module *module;
+	struct symbols *own, *fetched; /* NULL = there is none, or it was not needed */
+	bool is_read, is_fetched;
+};
+
+static const char *find_name(struct tables *tables, uint64_t address)
+{
+	const struct module *module = tables->module;
+	const char *name;
+
+	if (!tables->is_read)
+		tables->own = symbol_files__read(module->fd, &module->outline);
+	tables->is_read = true;
+	name = tables->own ? symbols__at(tables->own, address) : NULL;
+	if (name)
+		return name;
+	if (!tables->is_fetched)
+		tables->fetched = symbol_files__fetch(&module->outline);
+	tables->is_fetched = true;
+	return tables->fetched ? symbols__at(tables->fetched, address) : NULL;
+}
+
+/* All frames of a module at once: only one module's tables are in memory at a time. */
 static void name_frames_of(const struct finding *finding, uint32_t number)
 {
-	const struct module *module = modules__at(finding->modules, number);
-	struct symbols *symbols = NULL;
+	struct tables tables = {.module = modules__at(finding->modules, number)};
 
 	for (uint32_t i = finding->names->named + 1; i <= intern__count(finding->frames); i++) {
 		const struct frame_key *key = intern__at(finding->frames, i, NULL);
@@ -50,15 +73,12 @@ static void name_frames_of(const struct finding *finding, uint32_t number)
 
 		if (key->module != number)
 			continue;
-		if (!symbols)
-			symbols = symbol_files__read(module->fd, &module->outline);
-		if (!symbols)
-			return;
-		name = symbols__at(symbols, key->address);
+		name = find_name(&tables, key->address);
 		if (name)
 			finding->put(finding->context, i, name);
 	}
-	symbols__free(symbols);
+	symbols__free(tables.own);
+	symbols__free(tables.fetched);
 }
 
 static void put_jit_name(void *context, uint32_t number, const char *name)

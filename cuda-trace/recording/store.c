@@ -17,6 +17,7 @@
 #include "cuda-trace/recording/store_session.h"
 #include "cuda-trace/recording/store_snapshot.h"
 #include "cuda-trace/recording/store_spool.h"
+#include "cuda-trace/symbols/debuginfod.h"
 
 #define NS_PER_S   1000000000ull
 #define LOST_EVERY NS_PER_S
@@ -442,8 +443,12 @@ int store__finish(struct store *store, const struct session_lost_counts *lost)
 
 	while (store->processes)
 		store__process_end(store, store->processes->process);
-	if (store->callstacks)
+	if (store->callstacks) {
+		if (!store->options.temporary)
+			debuginfod__allow();
 		callstacks__name(store->callstacks);
+		debuginfod__say();
+	}
 	put_lost(store, lost);
 	put(store, SPOOL_FINISHED, 0, &now, sizeof(now), NULL, 0);
 	spool__flush(store->spool);

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "cuda-trace/symbols/debuginfod.h"
 
 #define DEBUG_FOLDER "/usr/lib/debug"
 
@@ -51,13 +52,17 @@ static struct symbols *read_if_same(const char *path, const char *build_id)
 int symbol_files__open_debug(const struct elf_outline *outline)
 {
 	char build_id[2 * BUILD_ID_MAX + 1], path[PATH_MAX];
+	const char *fetched;
+	int fd;
 
 	format_build_id(build_id, outline);
 	if (strlen(build_id) < 4)
 		return -1;
 	snprintf(path, sizeof(path), DEBUG_FOLDER "/.build-id/%.2s/%s.debug", build_id,
 		 build_id + 2);
-	return open_if_same(path, build_id);
+	fd = open_if_same(path, build_id);
+	fetched = fd < 0 ? debuginfod__find(outline->build_id, outline->build_id_size) : NULL;
+	return fetched ? open_if_same(fetched, build_id) : fd;
 }
 
 static struct symbols *try(const char *folder, const char *format, const char *a, const char *b,
@@ -107,4 +112,13 @@ struct symbols *symbol_files__read(int fd, const struct elf_outline *outline)
 	if (*build_id)
 		symbols = symbol_files__find(DEBUG_FOLDER, build_id, "");
 	return symbols ? symbols : symbols__read(fd);
+}
+
+struct symbols *symbol_files__fetch(const struct elf_outline *outline)
+{
+	const char *path = debuginfod__find(outline->build_id, outline->build_id_size);
+	char build_id[2 * BUILD_ID_MAX + 1];
+
+	format_build_id(build_id, outline);
+	return path ? read_if_same(path, build_id) : NULL;
 }

@@ -9,7 +9,10 @@
 
 /* Of a file at hand; what is stripped of names is looked for in /usr/lib/debug. NULL = none. */
 struct symbols *symbol_files__read(int fd, const struct elf_outline *outline);
-/* The file of the same build in /usr/lib/debug, to be closed; -1 = there is none. */
+/* Of the same build, from a server, if debuginfod__allow() was called. NULL = none. */
+struct symbols *symbol_files__fetch(const struct elf_outline *outline);
+/* The file of the same build in /usr/lib/debug, or from a server, to be closed; -1 = there is none.
+ */
 int symbol_files__open_debug(const struct elf_outline *outline);
 
 /*
