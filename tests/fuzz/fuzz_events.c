@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const struct sink sink = {
 		.process_start = on_process, .record = on_record, .process_end = on_process};
 	struct observations *observations = observations__new();
-	struct dispatcher *dispatcher = dispatcher__new(&sink, observations);
+	struct dispatcher *dispatcher = dispatcher__new(&sink, UINT32_MAX, observations);
 	uint16_t length;
 
 	while (size > sizeof(length)) {
