@@ -125,6 +125,7 @@ SITE_SEMAPHORE(nvtx_open)
 HELLO_PROBES(SITE_SEMAPHORE)
 SAMPLE_PROBES(SITE_SEMAPHORE)
 CUDA_STACK_PROBES(SITE_SEMAPHORE)
+SITE_SEMAPHORE(launch_batch)
 #undef SITE_SEMAPHORE
 
 #define site_wanted(probe) (__builtin_expect(cuda_##probe##_semaphore != 0, 0))

@@ -276,7 +276,9 @@ HOT_PATH void launches__leave(uint32_t cbid, const struct cupti_callback_data *d
 	slot->tid = ring->tid;
 	slot->name = name;
 	kernel_names__launched(data->correlation, name);
-	if (!atomic_load_explicit(&hot.launches_unsent, memory_order_relaxed))
+	/* Whoever comes gets them at once, before the agent's thread has seen that. */
+	if (!atomic_load_explicit(&hot.launches_unsent, memory_order_relaxed) ||
+	    site_wanted(launch_batch))
 		ring__advance(ring, head);
 	ring__count(ring);
 	if (stack_sampling__may_be_due(ring))
