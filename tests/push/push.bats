@@ -427,6 +427,19 @@ otlp() {
 	json counts.json '.observed.stacks > 3600 and .observed.stacks < 4400' >equal
 }
 
+@test "stat -p (push has taken stacks of its launches before) has a launch of each kernel" {
+	receive
+	CUDA_INJECTION64_PATH=$AGENT start storm "$SIM" "$WORKLOADS/launch-storm" -s 60 -p 100
+	ready storm
+	local pid; pid=$(pgrep -f "^$WORKLOADS/launch-storm" | tail -n 1)
+	start push "$CUDA_TRACE" push -v --url "$URL" -p "$pid"
+	# shellcheck disable=SC2154 # set by start
+	wait_for 20 grep -q "watching .* in process" push.err
+	sleep 0.6
+	ct stat -p "$pid" -d 1 --json -o stat.json
+	json stat.json '.totals.launches > 100 and .totals.launches == .totals.kernels and .lost.total == 0' >equal
+}
+
 @test "push -a makes a profile for each program" {
 	requires root
 	receive
