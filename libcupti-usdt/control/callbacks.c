@@ -324,7 +324,8 @@ static void detour(int domain, uint32_t cbid, const void *about)
 
 	if (detours & DETOUR_DEAF || (detours & DETOUR_DRIVER && cuda_driver__asks_itself()))
 		return;
-	if (switch_barrier__is_needed() && domain == CUPTI_DOMAIN_DRIVER)
+	if ((switch_barrier__is_needed() || detours & DETOUR_BARRIER) &&
+	    domain == CUPTI_DOMAIN_DRIVER)
 		stand_still(cbid, data);
 	if (groups & BIT(COUNTERS) && domain == CUPTI_DOMAIN_DRIVER &&
 	    data->site == CUPTI_SITE_ENTER)

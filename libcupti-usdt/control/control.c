@@ -348,7 +348,8 @@ void control__sample(void)
 {
 	bool opens = !sample_windows__is_open();
 
-	if (!subscriber || !sample_windows__is_due(clock__now()) || !switch_barrier__begin(!opens))
+	if (!subscriber || !sample_windows__is_due(clock__now()) ||
+	    (switch_barrier__is_needed() && !switch_barrier__begin(!opens)))
 		return;
 	if (opens) {
 		gap.skipped += rings__launches() - gap.launches;

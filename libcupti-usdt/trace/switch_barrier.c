@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A slot for each thread that is inside of a graph's launch, for as long as somebody listens: who
- * is in one when a switch is due has entered it long before. Other launches are let out by a pause.
+ * Where CUPTI needs it (before 13.0 Update 1), a slot for each thread that is inside of a graph's
+ * launch, for as long as somebody listens: who is in one when a switch is due has entered it long
+ * before. Other launches are let out by a pause. Later versions need no slots, and the barrier only
+ * to switch off.
  *
  * Failure modes: 1. a launch waits for ever: CUPTI does not come back. It waits for a limited time.
  * 2. a graph's launch does not end, as it waits for another that is held: the switch is put off,
@@ -19,12 +21,14 @@
 #include "libcupti-usdt/base/clock.h"
 #include "libcupti-usdt/cupti/cupti_api.h"
 #include "libcupti-usdt/base/launch_state.h"
+#include "libcupti-usdt/base/thread_progress.h"
 #include "libcupti-usdt/base/threads.h"
 
 #define SLOTS	  256U
 #define HELD_MS	  3500
 #define TURN_MS	  20
-#define SETTLE_MS 2   /* in which plain launches end, and a graph's that nobody saw begin */
+#define SETTLE_MS 2   /* in which plain launches end, and a graph's that nobody saw begin, */
+#define RUN_MS	  50  /* but for threads that do not get a CPU: for so long they are waited for */
 #define QUIET_MS  100 /* at first: each time that it does not suffice twice as long */
 #define QUIET_MAX 800
 #define UNSEEN_NS 1000000000ULL /* a launch that began before callbacks came has ended */
@@ -118,13 +122,15 @@ bool switch_barrier__begin(bool off)
 {
 	uint64_t now = clock__now();
 
-	if (!switch_barrier__is_needed() || atomic_load(&held))
+	if ((!switch_barrier__is_needed() && !off) || atomic_load(&held))
 		return true;
-	if (now < not_before || (off && now < unseen_until))
+	if (switch_barrier__is_needed() && (now < not_before || (off && now < unseen_until)))
 		return false;
 	atomic_store(&held, 1);
 	launch_state__detour(DETOUR_BARRIER, true);
 	rest(SETTLE_MS);
+	if (off)
+		thread_progress__wait(RUN_MS);
 	for (uint32_t turn = 0; turn < quiet_ms; turn++) {
 		if (is_quiet()) {
 			begin_anew();

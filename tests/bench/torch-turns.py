@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What a step of PyTorch takes under a tool and without, in turns in one process whose step the GPU bounds.
 
-    torch-turns.py [options] TURN…     TURN: device sampled pc pc-default record stacks every (the tool), detached
+    torch-turns.py [options] TURN…     TURN: device sampled pc pc-default default launches
+    kernels record stacks every (the tool), detached
 
 --step names the process, PyTorch's or another one that prints lines "SECONDS STEPS MS_PER_STEP" (CLOCK_MONOTONIC).
 
@@ -31,6 +32,8 @@ COMMANDS = {
     "sampled": ["stat", "--json", "-o", "OUT", "--sample", "10ms/1s", "-e", "kernels", "-p", "PID"],
     "pc": ["profile", "--pc", "--bursts", "10ms/1s", "--json", "-o", "OUT", "-p", "PID"],
     "pc-default": ["profile", "--pc", "--json", "-o", "OUT", "-p", "PID"],
+    "default": ["stat", "--json", "-o", "OUT", "-p", "PID"],
+    "launches": ["stat", "--json", "-o", "OUT", "-e", "launches", "-p", "PID"],
     "kernels": ["stat", "--json", "-o", "OUT", "-e", "kernels", "-p", "PID"],
     "record": ["record", "-q", "-f", "-e", "kernels", "-o", "OUT", "-p", "PID"],
     "stacks": ["record", "-q", "-f", "-e", "kernels", "-g=100", "-o", "OUT", "-p", "PID"],

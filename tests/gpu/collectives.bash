@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=bash
 # Part of tests/gpu/run: NCCL's collectives on two GPUs: which rank is late, bytes and counts, bandwidth, and the price.
-# LATE_RUNS=N runs of each kind (2).
+# LATE_RUNS=N runs of each kind (2). Parts of their own: phases (many verdicts about one job), allreduce (the price).
 
 # What this file shares with tests/gpu/run:
 : "${work:?}" "${bundle:?}"
@@ -46,25 +46,50 @@ collectives_bus() {
 		[.operation, .calls, .bytes, .transfer_ns, .bus_bytes_per_second]]' "$OUT/collectives-bus.json")"
 }
 
-# Of one all-reduce, in turns: without the tool, and with parts of what it observes by default.
-collectives_cost() { # BYTES
-	local size=$1 turn what file
-	local -A ns
-	for turn in 1 2 3; do
-		ns[none]+=" $(timeout 60 python3 tests/gpu/collectives.py rate "$size" 2>>"$OUT/collectives.err" | tail -n1 | jq .ns)"
-		for what in launches kernels collectives default; do
-			file=$OUT/collectives-$what-$turn.json
-			if [ $what = default ]; then
-				timeout 60 cuda-trace stat --json -o "$file" -- python3 tests/gpu/collectives.py rate "$size"
-			else
-				timeout 60 cuda-trace stat -e $what --json -o "$file" -- python3 tests/gpu/collectives.py rate "$size"
-			fi 2>>"$OUT/collectives.err" >"$work/c.out"
-			ns[$what]+=" $(tail -n1 "$work/c.out" | jq .ns)"
-		done
+# What is called once, and what a graph replays: as many collectives as the program says.
+collectives_graph() {
+	collectives_run graph graph
+	row "collectives: of a graph" "$(jq -e --slurpfile want "$work/c.last" '[.communicators[].operations[]] | group_by(.operation) |
+		map({key: .[0].operation, value: [(map(.kernels) | add) / 2, (map(.bytes) | add) / 2]}) | from_entries == $want[0]' \
+		"$OUT/collectives-graph.json" >/dev/null && echo 1 || echo 0)" "$(jq -c '[.communicators[].operations[] |
+		[.operation, .calls, .kernels, .bytes]]' "$OUT/collectives-graph.json") of $(cat "$work/c.last")"
+}
+
+# One job with many communicators, each with what its file's line says: PHASES=N of each kind and rank (3), BALANCED=N (20).
+part_phases() {
+	local json=$OUT/phases.json
+	torch_is_here phases || return
+	timeout 240 cuda-trace stat --json -o "$json" -- python3 tests/gpu/collectives.py phases "${PHASES:-3}" "${BALANCED:-20}" \
+		2>>"$OUT/collectives.err" | grep '^[0-9]' >"$OUT/phases.txt"
+	jq -r --rawfile want "$OUT/phases.txt" '[.communicators[] | {key: (([.operations[].calls] | add) / 2 | tostring), value: .}] |
+		from_entries as $found | $want | split("\n")[] | select(. != "") | split(" ") | . as $line | $found[$line[0]] as $is |
+		[if $line[1] == "-1" then "balanced" else "late" end,
+		 if ($line[1] == "-1" and $is.verdict == "balanced") or
+			($is.verdict == "late_rank" and $is.late.rank == ($line[1] | tonumber)) then 1 else 0 end,
+		 ($line[1:] | join(" ")), $is.verdict, $is.late.rank, $is.late.share, $is.late.mean_ns, $is.compared] | @tsv' "$json" >"$OUT/phases.tsv"
+	for kind in late balanced; do
+		row "phases: $kind" "$(awk -F '\t' -v kind=$kind '$1 == kind { all++; right += $2 } END { print (all > 0 && all == right) }' "$OUT/phases.tsv")" \
+			"$(awk -F '\t' -v kind=$kind '$1 == kind { all++; right += $2 } END { printf "%d of %d", right, all }' "$OUT/phases.tsv"
+			) $(grep -P "^$kind\t0" "$OUT/phases.tsv" | cut -f 3- | tr '\t\n' ' ;')"
 	done
-	row "collectives: cost, $size bytes" "$(awk -v a="${ns[default]}" -v b="${ns[none]}" 'BEGIN {n = split(a, x); split(b, y);
-		for (i = 1; i <= n; i++) { with += x[i]; without += y[i] } print (with / without <= 1.01)}')" \
-		"ns without:${ns[none]}; launches:${ns[launches]}; kernels:${ns[kernels]}; collectives:${ns[collectives]}; default:${ns[default]}"
+	say "  lost" "$(jq -c .lost "$json")"
+}
+
+# Of one all-reduce that the GPUs and not the hosts bound, as nccl-tests measures it, in turns within one process.
+part_allreduce() {
+	local nccl size
+	nccl=$(python3 -c 'import nvidia.nccl as n; print(list(n.__path__)[0])' 2>/dev/null)
+	[ -f "$nccl/include/nccl.h" ] || nccl=$(dirname "$(dirname "$(find / -xdev -name nccl.h 2>/dev/null | head -n1)")")
+	nvcc -O2 -std=c++17 -I"$nccl/include" -o "$work/allreduce" tests/gpu/allreduce.cu \
+		-Xlinker "$(find "$nccl" -name 'libnccl.so.2' | head -n1)" -Xlinker -rpath="$nccl/lib" >>"$OUT/nvcc.log" 2>&1 || { row "all-reduce: nvcc" 0 "see nvcc.log"; return; }
+	for size in ${SIZES:-131072 1048576 4194304}; do
+		timeout 120 python3 tests/bench/torch-turns.py --tool cuda-trace --agent "$(the_agent)" --step "$work/allreduce 120 $size 100" \
+			--warm 2 --seconds 1 --off 1 --attach 0.8 --settle 0.3 --rounds "${ROUNDS:-5}" kernels default \
+			2>>"$OUT/allreduce.err" | tail -n1 >"$OUT/allreduce-$size.json"
+		row "all-reduce of $size bytes" "$(jq '.default.ratio[0] <= 1.01 | if . then 1 else 0 end' "$OUT/allreduce-$size.json")" \
+			"$(jq -c 'map_values({ratio: [.ratio[] * 1e4 | round / 1e4], us: [.ms[] * 1e5 | round / 100], without: [.nothing_ms[] * 1e5 | round / 100]})' \
+				"$OUT/allreduce-$size.json")"
+	done
 }
 
 part_collectives() {
@@ -77,6 +102,6 @@ part_collectives() {
 	collectives_late "rank 1 sleeps 1 ms" 1 late 1 1
 	collectives_late "rank 1's GPU is slower" 1 slow 1
 	collectives_each
+	collectives_graph
 	collectives_bus
-	collectives_cost 1048576
 }

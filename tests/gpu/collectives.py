@@ -5,11 +5,15 @@ collectives.py late RANK MS [STEPS]   each step RANK (-1: none) sleeps MS before
 collectives.py slow RANK [STEPS]      the same, but RANK's GPU works longer
 collectives.py each                   known numbers of each operation: "operation calls bytes" of rank 0, in JSON
 collectives.py bus                    bytes per second of all-reduce, as nccl-tests define the bus bandwidth, in JSON
-collectives.py rate BYTES             ns of an all-reduce of so many bytes, the median of 20 rounds of 50
+collectives.py phases RUNS BALANCED   each kind of late rank RUNS times on either rank, and BALANCED times none; each with a
+                                      communicator of its own, which has one all-reduce more than the one before: "COUNT RANK
+                                      KIND" in lines
+collectives.py graph                  the same numbers as "each", of all-reduces and all-gathers captured into a graph
 """
+import contextlib
 import json
 import os
-import statistics
+import subprocess
 import sys
 import time
 
@@ -20,8 +24,8 @@ import torch.multiprocessing as mp
 MIB = 1 << 20
 
 
-def steps(rank, late, milliseconds, slow, count):
-    matrix = torch.randn(2048, 2048, device="cuda", dtype=torch.bfloat16)
+def steps(rank, late, milliseconds, slow, count, group=None, size=2048):
+    matrix = torch.randn(size, size, device="cuda", dtype=torch.bfloat16)
     gradient = torch.ones(MIB, device="cuda")
     for _ in range(count):
         # Enough for the GPU to be what a step takes: hosts are never equally fast.
@@ -29,7 +33,7 @@ def steps(rank, late, milliseconds, slow, count):
             matrix = (matrix @ matrix) * 1e-3
         if rank == late and milliseconds:
             time.sleep(milliseconds / 1e3)
-        dist.all_reduce(gradient)
+        dist.all_reduce(gradient, group=group)
         gradient.mul_(0.5)
         torch.cuda.synchronize()
     return {"late": late, "steps": count}
@@ -93,10 +97,50 @@ def bus(ranks):
     return found
 
 
-def rate(size):
-    data = torch.ones(size // 4, device="cuda")
-    timed(data, 200)
-    return {"ns": statistics.median(timed(data, 50) for _ in range(20)) * 1e9}
+@contextlib.contextmanager
+def hog(cpu):
+    """Somebody else who uses the one CPU that this rank has."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {cpu})
+    other = subprocess.Popen(["taskset", "-c", str(cpu), "sh", "-c", "while :; do :; done"])
+    yield
+    other.kill()
+    other.wait()
+    os.sched_setaffinity(0, before)
+
+
+def phases(rank, runs, balanced):
+    late = [(who, kind) for kind in ("sleep 1", "sleep 5", "hog", "slow") for who in (0, 1)]
+    for number, (who, kind) in enumerate(late * runs + [(-1, "balanced")] * balanced):
+        group = dist.new_group([0, 1])
+        count = 200 + number
+        with hog(2 + who) if kind == "hog" and who == rank else contextlib.nullcontext():
+            steps(rank, who, float(kind.split()[1]) if kind.startswith("sleep") else 0, kind == "slow", count, group,
+                  4096 if who < 0 else 2048)
+        if rank == 0:
+            print(count, who, kind, flush=True)
+
+
+def graph(ranks):
+    """Captured once, replayed ten times; what is captured is called once, too, before."""
+    sizes = (1000, MIB, 8 * MIB)
+    data = [torch.ones(size, device="cuda") for size in sizes]
+    whole = [torch.empty(size * ranks, device="cuda") for size in sizes]
+
+    def step():
+        for one, all_of_it in zip(data, whole):
+            dist.all_reduce(one)
+            dist.all_gather_into_tensor(all_of_it, one)
+
+    step()
+    torch.cuda.synchronize()
+    captured = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(captured):
+        step()
+    for _ in range(10):
+        captured.replay()
+    torch.cuda.synchronize()
+    return {name: [11 * len(sizes), 11 * sum(sizes) * 4] for name in ("all_reduce", "all_gather")}
 
 
 def work(rank, ranks, arguments):
@@ -106,7 +150,9 @@ def work(rank, ranks, arguments):
         return steps(rank, int(arguments[1]), 0, True, int(arguments[2]) if arguments[2:] else 200)
     if arguments[0] == "each":
         return each(rank, ranks)
-    return bus(ranks) if arguments[0] == "bus" else rate(int(arguments[1]))
+    if arguments[0] == "graph":
+        return graph(ranks)
+    return bus(ranks) if arguments[0] == "bus" else phases(rank, int(arguments[1]), int(arguments[2]))
 
 
 def run(rank, ranks, arguments):
@@ -121,7 +167,7 @@ def run(rank, ranks, arguments):
 
 def main():
     if len(sys.argv) < 2 or torch.cuda.device_count() < 2:
-        sys.exit("usage: collectives.py late RANK MS | slow RANK | each | bus | rate BYTES, with two GPUs")
+        sys.exit("usage: collectives.py late RANK MS | slow RANK | each | bus | phases RUNS BALANCED | graph, with two GPUs")
     mp.spawn(run, (2, sys.argv[1:]), nprocs=2)
 
 

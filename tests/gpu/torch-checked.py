@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Training steps that check themselves, while somebody profiles: torch-checked.py SECONDS [stop]
+"""Training steps that check themselves, while somebody profiles: torch-checked.py SECONDS [stop|deep]
 
+"deep": of a larger batch, so that the GPU always has hundreds of kernels left to do.
 Prints "ready PID" when it is warm, and stops itself then if it is to (until SIGCONT); SIGUSR1 ends it. Counts its
 steps on the GPU, and multiplies matrices of small integers, whose product is exact. Last line: "expect steps=N wrong=N";
 status 1 if anything was wrong.
@@ -15,7 +16,7 @@ import torch
 torch.manual_seed(1)
 layer = torch.nn.TransformerEncoderLayer(256, 8, 1024, dropout=0.0, batch_first=True)
 model = torch.nn.TransformerEncoder(layer, 2).cuda()
-data = torch.randn(8, 64, 256, device="cuda")
+data = torch.randn(256 if sys.argv[2:] == ["deep"] else 8, 64, 256, device="cuda")
 optimizer = torch.optim.SGD(model.parameters(), lr=1e-5)
 counted = torch.zeros(1, dtype=torch.int64, device="cuda")
 wrong = torch.zeros(1, dtype=torch.int64, device="cuda")

@@ -25,7 +25,7 @@ unprepared_start() {
 unprepared_backtrace() {
 	local core=/tmp/core.$busy
 	[ -s "$core" ] || return
-	timeout 100 cuda-gdb -batch -nx -ex 'set cuda break_on_launch none' -ex bt -ex 'x/6i $pc' -ex 'info registers' -ex 'info proc mappings' \
+	timeout 100 cuda-gdb -batch -nx -ex 'set cuda break_on_launch none' -ex bt -ex 'x/6i $pc' -ex 'info registers' -ex 'x/24gx $rbx' -ex 'x/24gx $rdi' -ex 'info proc mappings' \
 		-ex 'thread apply all bt 24' "$(readlink -f "$(command -v "$1")")" "$core" >"$OUT/backtrace-$busy.txt" 2>&1
 	rm -f "$core"
 }
@@ -54,7 +54,7 @@ unprepared_one() {
 		echo "seen $(jq ".totals.$total" "$file")" >>"$found"
 		echo "first $(jq .first_record_ms "$file")" >>"$found"
 		lost=$(jq .lost.total "$file")
-		[ "$lost" = 0 ] || echo "bad lost:$lost" >>"$found"
+		[ "$lost" = 0 ] || echo "bad lost:$(jq -c '.lost | map_values(select(. > 0))' "$file")" >>"$found"
 		[ "$total" = none ] || jq -e ".totals.$total > 0" "$file" >/dev/null || echo "bad unseen" >>"$found"
 		sed -n 's/.*stopped for up to \(.*\) ms/stop \1/p' "$err" >>"$found"
 		sed -n 's/.*does not get the injection.*missing: /bad /p' "$err" >>"$found"
@@ -160,6 +160,7 @@ part_unprepared() {
 	[ -z "${TRY:-}" ] || return 0
 	unprepared_kind "before cuInit()" none python3 tests/gpu/late-init.py
 	unprepared_kind "PyTorch, training" kernels python3 tests/gpu/torch-checked.py 60
+	unprepared_kind "PyTorch, a deep queue" kernels python3 tests/gpu/torch-checked.py 60 deep
 	unprepared_kind "PyTorch, a captured graph" kernels python3 tests/gpu/graph-loop.py
 	unprepared_kind "JAX, a jitted loop" kernels python3 tests/gpu/jax-loop.py
 	unprepared_kind "CuPy" kernels python3 tests/gpu/cupy-loop.py

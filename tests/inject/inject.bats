@@ -258,6 +258,20 @@ ends_well() { # NAME
 	assert_equal "$(grep -o 'attribute 9=.' log | xargs)" "attribute 9=0 attribute 9=1"
 }
 
+@test "detach, and the end of a window (CUPTI's switching off races with launches) holds launches back" {
+	local events
+	SIMCUDA_DISABLE=race SIMCUDA_LAUNCH_NS=100000 SIMCUDA_LOG=$PWD/log plain busy "$WORKLOADS/launch-storm" -s 20 -p 0 -t 3
+	ready busy
+	for events in launches,kernels kernels; do
+		ct_says stat --json -o out.json -p "$busy_PID" -e $events -d 1
+		json out.json '.totals.kernels > 100 and .lost.total == 0'
+	done
+	ct_says stat --json -o out.json -p "$busy_PID" --sample 50ms/200ms -d 2
+	json out.json '.totals.kernels > 100 and .lost.total == 0'
+	ends_well busy
+	run ! grep disable_races log
+}
+
 @test "stat -p (a forked child that uses no CUDA) leaves the child alone" {
 	cat >forks.py <<-'EOF'
 		import ctypes, os, time

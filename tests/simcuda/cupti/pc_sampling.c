@@ -217,6 +217,11 @@ void pc_sampling__launch_begins(void)
 		lock_up();
 }
 
+bool pc_sampling__sees_launch(void)
+{
+	return atomic_load(&launching) > 0;
+}
+
 void pc_sampling__launch_ends(void)
 {
 	atomic_fetch_sub(&launching, 1);

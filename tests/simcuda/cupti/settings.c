@@ -86,6 +86,7 @@ static void read_environment(void)
 			settings.subscribe_errors = strtoull(rest + 1, NULL, 0);
 	}
 	settings.flush = read_mode(text_of("SIMCUDA_FLUSH"), &settings.flush_ms);
+	settings.disable = read_mode(text_of("SIMCUDA_DISABLE"), &(uint64_t){0});
 	settings.starve_ms = number("SIMCUDA_STARVE_MS");
 	settings.table_ms = number("SIMCUDA_TABLE_MS");
 	settings.inversion_ms = number("SIMCUDA_INVERSION_MS");

@@ -14,7 +14,7 @@ struct settings {
 	uint32_t number;  /* what cuptiGetVersion says */
 	CUptiResult subscribe_error;
 	uint64_t subscribe_errors; /* how often, 0: always */
-	enum fault_mode subscribe, flush;
+	enum fault_mode subscribe, flush, disable;
 	uint64_t subscribe_ms, flush_ms, starve_ms, table_ms, inversion_ms, pass_ms;
 	CUptiResult unified_error;
 	uint64_t drop, bad_times, state_fatal;
@@ -53,6 +53,7 @@ void pc_sampling__context_ends(CUcontext context);
 /* Between the callbacks of a launch's entry and exit. */
 void pc_sampling__launch_begins(void);
 void pc_sampling__launch_ends(void);
+bool pc_sampling__sees_launch(void); /* of some thread */
 /* What CUPTI shows of a module is what the driver's compiler made of it. */
 /* SIMCUDA_PC_CUBIN: files that stand for every module, at least one; false: there is none. */
 unsigned int cubins__count(void);
