@@ -57,7 +57,7 @@ clean:
 	$(Q)rm -rf $(B)
 
 deps:
-	$(Q)mk/deps build test package
+	$(Q)mk/deps build test deb rpm package
 
 # In two steps, because what the first installs (pkg-config, a compiler) is queried while the
 # second reads the makefiles.

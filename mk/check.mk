@@ -3,7 +3,7 @@
 # against that.
 
 # Those that need clean roots and minutes.
-PACKAGE_TESTS := $(addprefix tests/packaging/,package.bats systemd.bats container.bats)
+PACKAGE_TESTS := $(addprefix tests/packaging/,package.bats newcomer.bats systemd.bats container.bats)
 # That need a build of their own.
 SANITIZE_TESTS := tests/agent/sanitize.bats
 # In a virtual machine.
@@ -36,7 +36,7 @@ consumers:
 	$(Q)B=$(abspath $(B)) CC='$(CC)' mk/consumers --run
 
 check-packages:
-	$(Q)mk/deps build test package
+	$(Q)mk/deps build test deb rpm package
 	$(Q)[ -x $(ROOT)/usr/bin/cuda-trace ] || \
 		$(MAKE) --no-print-directory root prefix=/usr libdir=/usr/lib/'$$(MULTIARCH)'
 	$(Q)JOBS=0 B=$(abspath $(B)) CC='$(CC)' tests/run $(PACKAGE_TESTS)

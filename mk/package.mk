@@ -9,13 +9,13 @@ dist:
 	$(Q)mk/dist $(B)/dist
 
 deb:
-	$(Q)mk/deps build package
+	$(Q)mk/deps build deb
 	$(call say,DEB,$(B)/deb)
 	$(Q)mk/deb $(B)/deb
 	$(Q)ls $(B)/deb/*.deb
 
 rpm:
-	$(Q)mk/deps build package
+	$(Q)mk/deps build rpm
 	$(call say,RPM,$(B)/rpm)
 	$(Q)mk/rpm $(B)/rpm
 	$(Q)ls $(B)/rpm/*.rpm

@@ -140,8 +140,8 @@ static void warn(const struct optin_options *options)
 static void print_enabled(const char *whom, const struct optin_options *options)
 {
 	if (options->root || !access(OPTIN_PROFILE, R_OK))
-		printf("Enabled for %s: CUDA programs load the library from the next login on.\n",
-		       whom);
+		printf("Enabled for %s: CUDA programs load the library from the next login on%s\n",
+		       whom, options->root ? "." : "; in this shell:\n  . " OPTIN_PROFILE);
 	else
 		printf("Enabled for %s, but without effect so far: no login shell reads it.\n",
 		       whom);

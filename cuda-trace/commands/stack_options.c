@@ -23,9 +23,10 @@ void stack_options__say(FILE *out, const struct callstacks_counts *counts, const
 {
 	char samples[32], stacks[32], frames[32], nameless[32];
 
-	fprintf(out, "stacks of %s launches, %s different; of %s frames, %s have no name",
+	fprintf(out, "stacks of %s launches, %s different; of %s frames, %s %s no name",
 		text__count(samples, counts->samples), text__count(stacks, counts->stacks),
-		text__count(frames, counts->frames), text__count(nameless, counts->nameless));
+		text__count(frames, counts->frames), text__count(nameless, counts->nameless),
+		counts->nameless == 1 ? "has" : "have");
 	say_if_any(out, counts->cut, "are cut short");
 	say_if_any(out, counts->incomplete, "end where no unwind table goes on");
 	if (stack_options__unwinds(call_graph))

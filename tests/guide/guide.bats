@@ -90,6 +90,20 @@ page() {
 	done
 }
 
+@test "README.md and first-steps (each command) have options that exist" {
+	for page in "$TOP/README.md" first-steps.md; do
+		sed 's/`\(stat\|record\|report\) /`cuda-trace \1 /g' "$page" | grep -oE 'cuda-trace (help|[a-z]+) [^`#>&|]*' |
+			sed 's/ -- .*//; s/ *$//' | sort -u >"$BATS_TEST_TMPDIR/commands"
+		[ "$(grep -cE ' --?[a-z]' "$BATS_TEST_TMPDIR/commands")" -ge 5 ] || fail "$page: too few commands are found"
+		while read -r _ command words; do
+			ct --help | grep -qE "^  $command " || [ "$command" = help ] || continue
+			for option in $(grep -oE '(^| )--?[a-z-]+' <<<"$words"); do
+				ct "$command" --help | grep -qE -e "(^| )$option\b" || fail "$page: $command has no $option"
+			done
+		done <"$BATS_TEST_TMPDIR/commands"
+	done
+}
+
 @test "manual pages (each command) begin with three examples, whose options exist, and output from the guide" {
 	[ -e "$TOP/man/cuda-trace.1.scd" ] || skip "needs the manual pages' sources"
 	cat cookbook/*.md >"$BATS_TEST_TMPDIR/guide"

@@ -314,6 +314,20 @@ make_unit() {
 	[ ! -e /etc/systemd/system/no-such-unit-at-all.service.d ]
 }
 
+@test "enable (the login script is installed) says how to opt in this shell, too; --root (an image) does not" {
+	requires root
+	login_script() {
+		unshare --mount bash -c 'mount -t tmpfs tmpfs /etc/profile.d && touch /etc/profile.d/cuda-trace.sh && exec "$@"' sh \
+			"$CUDA_TRACE" "$@" 2>/dev/null
+	}
+	run -0 login_script enable
+	assert_output "Enabled for this user: CUDA programs load the library from the next login on; in this shell:
+  . /etc/profile.d/cuda-trace.sh"
+	make_image
+	run -0 login_script enable --system --root "$IMAGE"
+	assert_line --index 0 'Enabled for all users: CUDA programs load the library from the next login on.'
+}
+
 @test "enable (no login script is installed) does not promise that a login will notice" {
 	[ ! -e /etc/profile.d/cuda-trace.sh ] || skip "the login script is installed"
 	run -0 ct enable

@@ -123,7 +123,7 @@ ours() {
 }
 
 @test "mk/deps.list (each kind) is sorted and commented" {
-	for kind in build test package kernels; do
+	for kind in build test deb rpm package kernels; do
 		awk -v k=$kind '$1 !~ /^#/ && $2 == k' mk/deps.list >"$BATS_TEST_TMPDIR/$kind"
 		awk '{ print $1 }' "$BATS_TEST_TMPDIR/$kind" | LC_ALL=C sort -c
 		[ "$(grep -vc '#' "$BATS_TEST_TMPDIR/$kind")" = 0 ]

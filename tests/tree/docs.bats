@@ -26,6 +26,14 @@ wider() {
 	assert_output ""
 }
 
+@test "README.md and first-steps (the first command that answers something) come within 30 seconds of reading" {
+	for page in README.md docs/guide/first-steps.md; do
+		words=$(awk '/^(# )?cuda-trace stat .*-- / { exit } { words += NF } END { print words + 0 }' $page)
+		# 120 words, at 240 a minute.
+		[ "$words" -le 120 ] || fail "$page: $words words before the first cuda-trace stat"
+	done
+}
+
 @test "pages (docs) have lines of at most 110 columns" {
 	run -0 git ls-files 'docs/*.md'
 	[ "${#lines[@]}" -ge 30 ]
