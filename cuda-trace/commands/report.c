@@ -94,7 +94,7 @@ static const struct option_row rows[] = {
 	 "new, empty, or\nan older export",
 	 AT(parquet)},
 	{OPTION_TEXT, 0, "symbols", "FOLDER",
-	 "look for missing function names in files below FOLDER", AT(symbols)},
+	 "look for missing functions and lines in files below\nFOLDER", AT(symbols)},
 	{OPTION_HEADING, 0, NULL, NULL, "Queries and comparison", 0},
 	{OPTION_TEXT, 0, "sql", "SELECT", "print the rows of SELECT (docs/reference/schema.md)",
 	 AT(sql)},

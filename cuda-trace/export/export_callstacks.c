@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Call stacks are read whole, sorted by number; symbol tables stay open while they are. */
+/*
+ * Call stacks are read whole, sorted by number. What the files of --symbols say is kept as long,
+ * since frames refer to it.
+ */
 #include "cuda-trace/export/export_callstacks.h"
 #include <errno.h>
 #include <stdbool.h>
@@ -12,20 +15,15 @@
 #include "cuda-trace/export/export_frames.h"
 #include "cuda-trace/recording/store_callstacks.h"
 #include "cuda-trace/recording/store_text.h"
-#include "cuda-trace/symbols/symbol_files.h"
+#include "cuda-trace/symbols/inlined_calls.h"
+#include "cuda-trace/symbols/symbol_folder.h"
 
 #define MAX_FRAMES (1u << 24) /* of all call stacks */
-#define MAX_FILES  256
 #define MAX_PERIOD 1000000
 
 struct chain {
 	int64_t id;
 	size_t first, count; /* in frames */
-};
-
-struct symbol_file {
-	char *build_id;
-	struct symbols *symbols; /* NULL = not found */
 };
 
 struct export_callstacks {
@@ -38,31 +36,12 @@ struct export_callstacks {
 	size_t frame_count, frame_capacity, place_capacity;
 	char **own; /* texts that are not the file's */
 	size_t own_count, own_capacity;
-	struct key_index inlined; /* symbols to texts in `own`: names with a mark */
-	struct symbol_file files[MAX_FILES];
-	size_t file_count;
+	struct key_index inlined;     /* symbols to texts in `own`: names with a mark */
+	struct symbol_folder *folder; /* of --symbols; NULL = none */
+	struct key_index texts;	      /* places of its texts to those in `own` */
 	uint64_t nameless;
 	uint32_t period;
 };
-
-static const struct symbols *symbols_of(struct export_callstacks *callstacks, const char *build_id,
-					const char *path)
-{
-	struct symbol_file *file;
-
-	for (size_t i = 0; i < callstacks->file_count; i++)
-		if (!strcmp(callstacks->files[i].build_id, build_id))
-			return callstacks->files[i].symbols;
-	if (callstacks->file_count == MAX_FILES)
-		return NULL;
-	file = &callstacks->files[callstacks->file_count];
-	file->build_id = strdup(build_id);
-	if (!file->build_id)
-		return NULL;
-	file->symbols = symbol_files__find(callstacks->file->symbols, build_id, path);
-	callstacks->file_count++;
-	return file->symbols;
-}
 
 /* A clean copy that lives as long as the call stacks. */
 static const char *keep_text(struct export_callstacks *callstacks, const char *text)
@@ -101,25 +80,57 @@ static const char *mark_inlined(struct export_callstacks *callstacks, int64_t sy
 	return marked;
 }
 
-/* NULL = nothing is known beyond the address. */
-static const char *find_name(struct export_callstacks *callstacks, sqlite3_stmt *row)
+/* The build of a frame; NULL = it is not known, or nobody named a folder. */
+static struct symbol_build *build_of(const struct export_callstacks *callstacks,
+				     const struct chain_place *place)
 {
-	const struct symbols *symbols;
-	const char *found, *kept;
-	char *pretty;
+	if (!callstacks->folder || !place->build_id)
+		return NULL;
+	return symbol_folder__build(callstacks->folder, place->build_id,
+				    place->module ? place->module : "");
+}
 
-	if (!callstacks->file->symbols || sqlite3_column_type(row, 5) == SQLITE_NULL)
-		return NULL;
-	symbols = symbols_of(callstacks,
-			     export_names__string(callstacks->names, sqlite3_column_int64(row, 5)),
-			     export_names__string(callstacks->names, sqlite3_column_int64(row, 2)));
-	found = symbols ? symbols__at(symbols, sqlite3_column_int64(row, 4)) : NULL;
-	if (!found)
-		return NULL;
-	pretty = demangle(found);
-	kept = keep_text(callstacks, pretty ? pretty : found);
+/* A text of the folder's files, clean; each is kept once. NULL = no memory. */
+static const char *keep_once(struct export_callstacks *callstacks, const char *text)
+{
+	ssize_t known = key_index__find(&callstacks->texts, (uintptr_t)text);
+	const char *kept;
+
+	if (known >= 0)
+		return callstacks->own[known];
+	kept = keep_text(callstacks, text);
+	if (kept)
+		key_index__add(&callstacks->texts, (uintptr_t)text, callstacks->own_count - 1);
+	return kept;
+}
+
+/* The same of a function's name, which is demangled, and marked if it was inlined. */
+static const char *keep_name(struct export_callstacks *callstacks, const char *name, bool inlined)
+{
+	ssize_t known = key_index__find(&callstacks->texts, (uintptr_t)name);
+	char *pretty = known < 0 ? demangle(name) : NULL;
+	const char *kept, *shown = pretty ? pretty : name;
+	char *marked = NULL;
+
+	if (known >= 0)
+		return callstacks->own[known];
+	if (inlined && asprintf(&marked, "%s" INLINED_MARK, shown) < 0)
+		marked = NULL;
+	kept = keep_text(callstacks, marked ? marked : shown);
+	if (kept)
+		key_index__add(&callstacks->texts, (uintptr_t)name, callstacks->own_count - 1);
+	free(marked);
 	free(pretty);
 	return kept;
+}
+
+/* NULL = nothing is known beyond the address. */
+static const char *find_name(struct export_callstacks *callstacks, const struct chain_place *place)
+{
+	struct symbol_build *build = build_of(callstacks, place);
+	const char *found = build ? symbol_build__function(build, place->address) : NULL;
+
+	return found ? keep_name(callstacks, found, false) : NULL;
 }
 
 static int add_frame(struct export_callstacks *callstacks, const char *name,
@@ -146,6 +157,49 @@ static int add_chain(struct export_callstacks *callstacks, int64_t id)
 	return 0;
 }
 
+static void set_source(struct export_callstacks *callstacks, struct chain_place *place,
+		       const char *path, uint32_t line)
+{
+	place->source = line && path && *path ? keep_once(callstacks, path) : NULL;
+	place->line = place->source ? line : 0;
+}
+
+/*
+ * Of a frame that was recorded without its line: its line and the functions that were inlined
+ * there, which come before it, as the folder's files have them. Each has the line of the call that
+ * is in it.
+ */
+static int add_inlined(struct export_callstacks *callstacks, struct chain_place *place)
+{
+	struct symbol_build *build = build_of(callstacks, place);
+	const struct inlined_call *calls = NULL;
+	struct chain_place inlined = *place;
+	const char *path = NULL;
+	uint32_t line = build ? symbol_build__line(build, place->address, &path) : 0;
+	size_t count = build ? symbol_build__inlined(build, place->address, &calls) : 0;
+	int err = 0;
+
+	inlined.inlined = true;
+	for (size_t i = 0; i < count && !err; i++) {
+		const char *name = keep_name(callstacks, calls[i].name, true);
+
+		set_source(callstacks, &inlined, path, line);
+		err = name ? add_frame(callstacks, name, &inlined) : -ENOMEM;
+		path = calls[i].path;
+		line = calls[i].line;
+	}
+	set_source(callstacks, place, path, line);
+	return err;
+}
+
+/* Its inlined functions were recorded, in the rows before it. */
+static bool follows_inlined(const struct export_callstacks *callstacks)
+{
+	const struct chain *chain = &callstacks->list[callstacks->count - 1];
+
+	return chain->count && callstacks->places[callstacks->frame_count - 1].inlined;
+}
+
 static int add_row(struct export_callstacks *callstacks, sqlite3_stmt *row)
 {
 	int64_t id = sqlite3_column_int64(row, 0);
@@ -169,8 +223,12 @@ static int add_row(struct export_callstacks *callstacks, sqlite3_stmt *row)
 	place.inlined = sqlite3_column_int64(row, 8);
 	if (!callstacks->count || callstacks->list[callstacks->count - 1].id != id)
 		err = add_chain(callstacks, id);
+	if (err)
+		return err;
+	if (!place.line && !place.inlined && !follows_inlined(callstacks))
+		err = add_inlined(callstacks, &place);
 	if (sqlite3_column_int64(row, 3)) {
-		name = find_name(callstacks, row);
+		name = find_name(callstacks, &place);
 		callstacks->nameless += !name;
 	}
 	if (!name)
@@ -191,6 +249,44 @@ static void note_native(struct export_callstacks *callstacks)
 						&python);
 	for (size_t i = 0; i < callstacks->frame_count; i++)
 		callstacks->places[i].native = native;
+}
+
+/* What has no line: the files of --symbols are read once for all of it. */
+static int want_lines(struct export_callstacks *callstacks)
+{
+	const char *has_none = report_file__has(callstacks->file, "CUDA_CALLCHAINS", "sourceLine")
+				       ? "ifnull(sourceLine, 0) <= 0"
+				       : "1";
+	sqlite3_stmt *row;
+	char sql[256];
+	int code;
+
+	if (!callstacks->file->symbols ||
+	    !report_file__has(callstacks->file, "CUDA_CALLCHAINS", "moduleAddress"))
+		return 0;
+	callstacks->folder = symbol_folder__new(callstacks->file->symbols);
+	if (!callstacks->folder)
+		return -ENOMEM;
+	snprintf(sql, sizeof(sql),
+		 "SELECT DISTINCT buildId, module, moduleAddress FROM CUDA_CALLCHAINS "
+		 "WHERE buildId IS NOT NULL AND moduleAddress IS NOT NULL AND %s",
+		 has_none);
+	if (sqlite3_prepare_v2(callstacks->file->db, sql, -1, &row, NULL))
+		return report_file__complain(callstacks->file);
+	while ((code = sqlite3_step(row)) == SQLITE_ROW) {
+		const struct chain_place place = {
+			.build_id = export_names__string(callstacks->names,
+							 sqlite3_column_int64(row, 0)),
+			.module = export_names__string(callstacks->names,
+						       sqlite3_column_int64(row, 1)),
+		};
+		struct symbol_build *build = build_of(callstacks, &place);
+
+		if (build)
+			symbol_build__want(build, sqlite3_column_int64(row, 2));
+	}
+	sqlite3_finalize(row);
+	return code == SQLITE_DONE ? 0 : report_file__complain(callstacks->file);
 }
 
 static int read_rows(struct export_callstacks *callstacks)
@@ -239,7 +335,9 @@ int export_callstacks__open(struct export_callstacks **result, const struct repo
 				     "WHERE name = 'STACK_PERIOD'",
 				     1);
 	callstacks->period = period > 0 && period < MAX_PERIOD ? period : 1;
-	err = read_rows(callstacks);
+	err = want_lines(callstacks);
+	if (!err)
+		err = read_rows(callstacks);
 	if (err)
 		export_callstacks__close(callstacks);
 	else
@@ -296,12 +394,10 @@ void export_callstacks__close(struct export_callstacks *callstacks)
 		return;
 	for (size_t i = 0; i < callstacks->own_count; i++)
 		free(callstacks->own[i]);
-	for (size_t i = 0; i < callstacks->file_count; i++) {
-		free(callstacks->files[i].build_id);
-		symbols__free(callstacks->files[i].symbols);
-	}
+	symbol_folder__free(callstacks->folder);
 	free(callstacks->own);
 	key_index__free(&callstacks->inlined);
+	key_index__free(&callstacks->texts);
 	free(callstacks->list);
 	free(callstacks->frames);
 	free(callstacks->places);

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,39 +66,59 @@ int symbol_files__open_debug(const struct elf_outline *outline)
 	return fetched ? open_if_same(fetched, build_id) : fd;
 }
 
-static struct symbols *try(const char *folder, const char *format, const char *a, const char *b,
-			   const char *build_id)
+/* Where the file may be; false = there is no place of that number. */
+static bool format_place(char out[PATH_MAX], const char *folder, const char *build_id,
+			 const char *path, unsigned int place)
 {
-	char path[PATH_MAX], rest[PATH_MAX];
+	const char *name = strrchr(path, '/');
+	char rest[PATH_MAX] = "";
 
-	snprintf(rest, sizeof(rest), format, a, b);
-	if (snprintf(path, sizeof(path), "%s/%s", folder, rest) >= (int)sizeof(path))
-		return NULL;
-	return read_if_same(path, build_id);
+	if (place == 0)
+		snprintf(rest, sizeof(rest), ".build-id/%.2s/%s.debug", build_id, build_id + 2);
+	else if (place == 1)
+		snprintf(rest, sizeof(rest), ".build-id/%.2s/%s", build_id, build_id + 2);
+	else if (place == 2)
+		snprintf(rest, sizeof(rest), "usr/lib/debug/.build-id/%.2s/%s.debug", build_id,
+			 build_id + 2);
+	else if (place == 3)
+		snprintf(rest, sizeof(rest), "%s/debuginfo", build_id);
+	else if (place == 4)
+		snprintf(rest, sizeof(rest), "%s", path);
+	else if (place == 5 && name)
+		snprintf(rest, sizeof(rest), "%s", name + 1);
+	else
+		return false;
+	if (snprintf(out, PATH_MAX, "%s/%s", folder, rest) >= PATH_MAX)
+		*out = 0;
+	return true;
+}
+
+int symbol_files__open(const char *folder, const char *build_id, const char *path,
+		       unsigned int *place)
+{
+	char name[PATH_MAX];
+	int fd = -1;
+
+	/* It names a file: nothing but digits may stand in it. */
+	if (strlen(build_id) < 4 || strspn(build_id, "0123456789abcdef") != strlen(build_id))
+		return -1;
+	while (fd < 0 && format_place(name, folder, build_id, path, *place)) {
+		fd = open_if_same(name, build_id);
+		++*place;
+	}
+	return fd;
 }
 
 struct symbols *symbol_files__find(const char *folder, const char *build_id, const char *path)
 {
-	const char *name = strrchr(path, '/');
-	struct symbols *symbols;
-	char head[3] = "";
+	struct symbols *symbols = NULL;
+	unsigned int place = 0;
+	int fd;
 
-	/* It names a file: nothing but digits may stand in it. */
-	if (strlen(build_id) < 4 || strspn(build_id, "0123456789abcdef") != strlen(build_id))
-		return NULL;
-	memcpy(head, build_id, 2);
-	symbols = try(folder, ".build-id/%s/%s.debug", head, build_id + 2, build_id);
-	if (!symbols)
-		symbols = try(folder, ".build-id/%s/%s", head, build_id + 2, build_id);
-	if (!symbols)
-		symbols = try(folder, "usr/lib/debug/.build-id/%s/%s.debug", head, build_id + 2,
-			      build_id);
-	if (!symbols)
-		symbols = try(folder, "%s/%s", build_id, "debuginfo", build_id);
-	if (!symbols)
-		symbols = try(folder, "%s%s", path, "", build_id);
-	if (!symbols && name)
-		symbols = try(folder, "%s%s", name + 1, "", build_id);
+	while (!symbols && (fd = symbol_files__open(folder, build_id, path, &place)) >= 0) {
+		symbols = symbols__read(fd);
+		close(fd);
+	}
 	return symbols;
 }
 

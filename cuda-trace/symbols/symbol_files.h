@@ -22,5 +22,9 @@ int symbol_files__open_debug(const struct elf_outline *outline);
  * FOLDER/NAME; takes only what has that build-id.
  */
 struct symbols *symbol_files__find(const char *folder, const char *build_id, const char *path);
+/* Opens these files one after the other, from *place on, which is 0 at first and then continues; to
+ * be closed; -1 = there is no other one. */
+int symbol_files__open(const char *folder, const char *build_id, const char *path,
+		       unsigned int *place);
 
 #endif

@@ -25,7 +25,7 @@ library() {
 }
 
 record_library() {
-	record_lingering libframeless "$WORKLOADS/frameless" -n 2 --library ./libframeless.so
+	record_lingering libframeless "${PROGRAM:-$WORKLOADS/frameless}" -n 2 --library ./libframeless.so
 }
 
 # frames: "ADDRESS INLINED FUNCTION FILE:LINE" of each frame in libframeless.so, by stack and depth, the innermost first.
@@ -198,8 +198,19 @@ same_as_addr2line() {
 	ct report --by line --json r.db >by.json
 	refute grep -q '(inlined)' by.json
 	ct report --pprof p.pb.gz r.db
-	gzip -dc p.pb.gz | protoc --proto_path="$TOP/cuda-trace/export" --decode=cuda_trace.Profile profile.proto >p.txt
-	python3 - >locations <<-'EOF'
+	locations p.pb.gz >locations
+	frames >seen
+	line() { sed -n "s/^[^ ]* $1 $2 .*:\([0-9]*\)$/\1/p" seen | sed -n "$3p"; }
+	grep -qx "inlined_twice:$(line 1 inlined_twice 1) inlined_block:$(line 1 inlined_block 1) inlined_header:$(line 1 inlined_header 1) library_inner:$(line 0 library_inner 1)" locations
+	# Each sample has the whole stack all the same.
+	python3 "$TOP/tests/export/read_pprof.py" p.txt >stacks
+	grep -q ";${stack// (inlined)/};" stacks
+}
+
+# locations FILE.pb.gz: "FUNCTION:LINE..." of each location that has a line, the innermost first; what it has them of is in p.txt
+locations() {
+	gzip -dc "$1" | protoc --proto_path="$TOP/cuda-trace/export" --decode=cuda_trace.Profile profile.proto >p.txt
+	python3 - <<-'EOF'
 		import re
 		text = open("p.txt").read()
 		strings = [eval(s) for s in re.findall(r'^string_table: (".*")$', text, re.M)]
@@ -211,12 +222,78 @@ same_as_addr2line() {
 		    lines = re.findall(r'line \{\n\s+function_id: (\d+)(?:\n\s+line: (\d+))?', body)
 		    print(" ".join(functions[f] + ":" + line for f, line in lines))
 	EOF
-	frames >seen
-	line() { sed -n "s/^[^ ]* $1 $2 .*:\([0-9]*\)$/\1/p" seen | sed -n "$3p"; }
-	grep -qx "inlined_twice:$(line 1 inlined_twice 1) inlined_block:$(line 1 inlined_block 1) inlined_header:$(line 1 inlined_header 1) library_inner:$(line 0 library_inner 1)" locations
-	# Each sample has the whole stack all the same.
-	python3 "$TOP/tests/export/read_pprof.py" p.txt >stacks
-	grep -q ";${stack// (inlined)/};" stacks
+}
+
+@test "report --symbols (recorded without debug information) has the inlined functions and lines that it would have had" {
+	requires protoc python3
+	local build_id program_id options PROGRAM=./program
+	program_id=$(readelf -n "$WORKLOADS/frameless" | sed -n 's/.*Build ID: //p')
+	for options in -gdwarf-5 "-gdwarf-4 -gz=zlib"; do
+		rm -rf debug
+		# shellcheck disable=SC2086 # words
+		library gcc library.c $options
+		build_id=$(readelf -n libframeless.so | sed -n 's/.*Build ID: //p')
+		cp "$WORKLOADS/frameless" program
+		record_library
+		reported() {
+			ct report --folded "$1.folded" --flamegraph "$1.svg" --timeline "$1.json" --pprof "$1.pb.gz" "${@:2}" r.db
+			locations "$1.pb.gz" | sort >"$1.locations"
+			ct report --by line --json "${@:2}" r.db >"$1.by"
+		}
+		reported whole
+		mv libframeless.so whole.so
+		strip -s -o libframeless.so whole.so
+		strip -s program
+		record_library
+		ct report --folded bare.folded r.db
+		refute grep -q 'inlined_twice\|;main;' bare.folded
+		# The files of Debian's packages of symbols: no code, only what a debugger needs.
+		mkdir -p "debug/.build-id/${build_id:0:2}" "debug/.build-id/${program_id:0:2}"
+		objcopy --only-keep-debug whole.so "debug/.build-id/${build_id:0:2}/${build_id:2}.debug"
+		objcopy --only-keep-debug "$WORKLOADS/frameless" "debug/.build-id/${program_id:0:2}/${program_id:2}.debug"
+		rm libframeless.so whole.so program
+		reported later --symbols debug
+		assert_equal "$(cat later.folded)" "$(cat whole.folded)"
+		assert_equal "$(cat later.locations)" "$(cat whole.locations)"
+		grep -q '"line":"program.c:[1-9][0-9]* counted__launch"' whole.by
+		assert_equal "$(cat later.by)" "$(cat whole.by)"
+		grep -q ';library_outer;library_inner;inlined_header (inlined);inlined_block (inlined);inlined_twice (inlined);back;' later.folded
+		grep -q "^inlined_twice:[1-9][0-9]* inlined_block:[1-9][0-9]* inlined_header:[1-9][0-9]* library_inner:[1-9]" later.locations
+		grep -q 'inlined_block (inlined)' later.svg
+		grep -q 'inlined_block (inlined)' later.json
+	done
+	# The file that is stripped stands first in the same folder: the lines are in the next one.
+	mkdir -p debug/usr/lib/debug/.build-id
+	mv "debug/.build-id/${build_id:0:2}" debug/usr/lib/debug/.build-id/
+	mkdir -p "debug/.build-id/${build_id:0:2}"
+	strip -g -o "debug/.build-id/${build_id:0:2}/${build_id:2}" "debug/usr/lib/debug/.build-id/${build_id:0:2}/${build_id:2}.debug"
+	reported next --symbols debug
+	assert_equal "$(cat next.folded)" "$(cat whole.folded)"
+	# Another build has other lines: none are taken.
+	library gcc library.c -g
+	cp libframeless.so "debug/.build-id/${build_id:0:2}/${build_id:2}"
+	cp libframeless.so "debug/usr/lib/debug/.build-id/${build_id:0:2}/${build_id:2}.debug"
+	ct report --folded other.folded --symbols debug r.db
+	refute grep -q inlined_twice other.folded
+	grep -q ';main;step;library_outer;libframeless.so+0x[0-9a-f]*;back;' other.folded
+}
+
+@test "report --symbols (recorded with names and no lines, or with lines) adds what is missing, and nothing twice" {
+	local build_id
+	library gcc library.c -g
+	build_id=$(readelf -n libframeless.so | sed -n 's/.*Build ID: //p')
+	mkdir -p "debug/.build-id/${build_id:0:2}"
+	cp libframeless.so "debug/.build-id/${build_id:0:2}/${build_id:2}.debug"
+	record_library
+	ct report --folded whole.folded r.db
+	ct report --folded again.folded --symbols debug r.db
+	assert_equal "$(cat again.folded)" "$(cat whole.folded)"
+	strip -g libframeless.so
+	record_library
+	ct report --folded bare.folded r.db
+	grep -q ';library_inner;back;' bare.folded
+	ct report --folded later.folded --symbols debug r.db
+	assert_equal "$(cat later.folded)" "$(cat whole.folded)"
 }
 
 @test "profile --pc -g (inlined functions) marks them in --folded" {
