@@ -33,19 +33,60 @@ static void say_one(FILE *file, uint64_t n, const char *key, const char *text)
 		fprintf(file, "cuda-trace: lost %s (%s): %s\n", text__count(number, n), key, text);
 }
 
+const char *losses__key(enum session_lost reason)
+{
+	return session_keys[reason];
+}
+
+const char *losses__text(enum session_lost reason)
+{
+	return session_texts[reason];
+}
+
+const char *losses__agent_key(enum cuda_lost_reason reason)
+{
+	return agent_keys[reason];
+}
+
+const char *losses__agent_text(enum cuda_lost_reason reason)
+{
+	return agent_texts[reason];
+}
+
+/* Nobody knows how many records are missing of a process that was not observed: it counts as one.
+ */
+bool losses__is_in_total(enum session_lost reason)
+{
+	switch (reason) {
+	case SESSION_LOST_RING_FULL:
+	case SESSION_LOST_UNREADABLE:
+	case SESSION_LOST_MISSED:
+	case SESSION_LOST_MALFORMED:
+	case SESSION_LOST_UNSENT:
+	case SESSION_LOST_UNOBSERVED:
+	case SESSION_LOST_LATE:
+		return true;
+	default:
+		return false;
+	}
+}
+
+bool losses__agent_is_in_total(enum cuda_lost_reason reason)
+{
+	return reason != CUDA_LOST_NAMES_FULL && reason != CUDA_LOST_PAYLOADS;
+}
+
 uint64_t losses__total(const struct session_lost_counts *lost)
 {
 	uint64_t total = 0;
 
 	for (int i = 0; i < CUDA_LOST_COUNT; i++)
-		if (i != CUDA_LOST_NAMES_FULL && i != CUDA_LOST_PAYLOADS)
+		if (losses__agent_is_in_total(i))
 			total += lost->agent[i];
-	for (int i = 0; i < SESSION_LOST_KILLED; i++)
-		if (i != SESSION_LOST_RING_FULL_NAMES)
+	for (int i = 0; i < SESSION_LOST_COUNT; i++)
+		if (losses__is_in_total(i))
 			total += lost->session[i];
-	/* Nobody knows how many records are missing of such a process: it counts as one. */
-	return total + lost->session[SESSION_LOST_UNSENT] + lost->session[SESSION_LOST_UNOBSERVED] +
-	       lost->session[SESSION_LOST_LATE];
+	return total;
 }
 
 static bool any(const uint64_t *counts, int count)

@@ -9,6 +9,13 @@
 #include "cuda-trace/capture/session.h"
 #include "cuda-trace/cli/sheet.h"
 
+const char *losses__key(enum session_lost reason);
+const char *losses__text(enum session_lost reason);
+const char *losses__agent_key(enum cuda_lost_reason reason);
+const char *losses__agent_text(enum cuda_lost_reason reason);
+/* True if losses__total() includes the reason. */
+bool losses__is_in_total(enum session_lost reason);
+bool losses__agent_is_in_total(enum cuda_lost_reason reason);
 /* The sum of the reasons that count records, and one for each process that was not observed or
  * late: it is 0 only if no record is known to be missing. Not included: killed processes, names and
  * states, and parts that are missing in a record that arrived. */

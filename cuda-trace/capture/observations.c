@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "cuda-trace/capture/observations.h"
 
+#include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include "cuda-trace/base/array_grow.h"
@@ -18,6 +20,7 @@
 
 struct observation {
 	uint32_t pid;
+	uint64_t start; /* process_stat__start(), 0 = it was gone */
 	uint64_t since; /* 0 = whole */
 	const char *no_agent;
 	bool is_lost; /* what it called before is a loss */
@@ -35,6 +38,7 @@ struct observations {
 	uint32_t count, capacity;
 	struct unobserved missed[MISSED_MAX];
 	uint32_t missed_count;
+	uint64_t missed_before;		      /* losses that were in `missed`, and have ended */
 	struct late_process late[LATE_NAMED]; /* the first ones */
 	uint64_t late_count, forgotten;	      /* had no place */
 };
@@ -60,13 +64,67 @@ static struct observation *find(const struct observations *observations, uint32_
 	return NULL;
 }
 
+/* Others are not meant to be observed. */
+static bool is_loss(enum unobserved_reason reason)
+{
+	return reason != UNOBSERVED_STILL_RUNS && reason != UNOBSERVED_NOT_STARTED;
+}
+
+static void count_late(struct observations *observations, const struct observation *known)
+{
+	uint64_t at = observations->late_count++;
+
+	if (at >= LATE_NAMED)
+		return;
+	observations->late[at].pid = known->pid;
+	snprintf(observations->late[at].comm, sizeof(observations->late[at].comm), "%s",
+		 known->comm);
+}
+
+/* Of these all calls are missing. */
+static bool is_unobserved(const struct observations *observations, uint32_t pid)
+{
+	for (uint32_t i = 0; i < observations->missed_count; i++)
+		if (observations->missed[i].pid == pid && is_loss(observations->missed[i].reason))
+			return true;
+	return false;
+}
+
+static bool is_late(const struct observations *observations, const struct observation *known)
+{
+	return known->is_lost && !is_unobserved(observations, known->pid);
+}
+
+static void remove_at(struct observations *observations, struct observation *known)
+{
+	*known = observations->processes[--observations->count];
+}
+
+/* Nothing reports the end of a process that sent nothing. */
+static void remove_gone(struct observations *observations)
+{
+	for (uint32_t i = observations->count; i--;) {
+		struct observation *known = &observations->processes[i];
+
+		if (!kill(known->pid, 0) || errno != ESRCH)
+			continue;
+		if (is_late(observations, known))
+			count_late(observations, known);
+		remove_at(observations, known);
+	}
+}
+
 static void put(struct observations *observations, uint32_t pid, uint64_t since)
 {
+	const struct observation added = {
+		.pid = pid, .start = process_stat__start(pid), .since = since};
+
+	if (observations->count == observations->capacity)
+		remove_gone(observations);
 	if (observations->count < PROCESSES_MAX &&
 	    array_grow__for_one(observations->processes, observations->capacity,
 				observations->count))
-		observations->processes[observations->count++] =
-			(struct observation){.pid = pid, .since = since};
+		observations->processes[observations->count++] = added;
 	else /* it would count as observed from its first call */
 		observations->forgotten += since != 0;
 }
@@ -100,9 +158,18 @@ static void note_lost(struct observation *known)
 void observations__note_late(struct observations *observations, uint32_t pid,
 			     enum observed_late how)
 {
+	uint64_t start = process_stat__start(pid);
 	struct observation *known = find(observations, pid);
-	bool was_late = known && known->since;
+	bool was_late;
 
+	/* The number of a process that has ended. */
+	if (known && start && known->start != start) {
+		if (is_late(observations, known))
+			count_late(observations, known);
+		remove_at(observations, known);
+		known = NULL;
+	}
+	was_late = known && known->since;
 	if (!known) {
 		put(observations, pid, monotonic__ns());
 		known = find(observations, pid);
@@ -130,7 +197,7 @@ void observations__forget(struct observations *observations, uint32_t pid)
 	struct observation *known = find(observations, pid);
 
 	if (known)
-		*known = observations->processes[--observations->count];
+		remove_at(observations, known);
 }
 
 void observations__note_reason(struct observations *observations, uint32_t pid, const char *reason)
@@ -139,16 +206,6 @@ void observations__note_reason(struct observations *observations, uint32_t pid, 
 
 	if (known)
 		known->no_agent = reason;
-}
-
-static void count_late(struct observations *observations, const struct observation *known)
-{
-	struct late_process *late = &observations->late[observations->late_count];
-
-	if (observations->late_count++ >= LATE_NAMED)
-		return;
-	late->pid = known->pid;
-	snprintf(late->comm, sizeof(late->comm), "%s", known->comm);
 }
 
 void observations__end(struct observations *observations, struct process *process)
@@ -169,30 +226,60 @@ void observations__end(struct observations *observations, struct process *proces
 	observations__forget(observations, process->pid);
 }
 
-/* Others are not meant to be observed. */
-static bool is_loss(enum unobserved_reason reason)
+/* A number without a start is that of the process that had it last. */
+static bool has_missed(const struct observations *observations, uint32_t pid, uint64_t start,
+		       enum unobserved_reason reason)
 {
-	return reason != UNOBSERVED_STILL_RUNS && reason != UNOBSERVED_NOT_STARTED;
+	for (uint32_t i = 0; i < observations->missed_count; i++) {
+		const struct unobserved *missed = &observations->missed[i];
+
+		if (missed->pid == pid && missed->reason == reason &&
+		    (!start || missed->start == start))
+			return true;
+	}
+	return false;
+}
+
+/* Makes space, where the tool runs for long: those that have ended remain as a number. */
+static void remove_ended(struct observations *observations)
+{
+	uint32_t kept = 0;
+
+	/* First, as those that were not observed at all must not count as late, too. */
+	remove_gone(observations);
+	for (uint32_t i = 0; i < observations->missed_count; i++) {
+		const struct unobserved *missed = &observations->missed[i];
+
+		if (process_stat__start(missed->pid) == missed->start && missed->start)
+			observations->missed[kept++] = *missed;
+		else
+			observations->missed_before += is_loss(missed->reason);
+	}
+	observations->missed_count = kept;
 }
 
 void observations__miss(struct observations *observations, uint32_t pid,
 			enum unobserved_reason reason)
 {
-	struct unobserved *missed = &observations->missed[observations->missed_count];
+	uint64_t start = process_stat__start(pid);
+	struct unobserved *missed;
 	struct inspection seen;
 
-	for (uint32_t i = 0; i < observations->missed_count; i++)
-		if (observations->missed[i].pid == pid && observations->missed[i].reason == reason)
-			return;
+	if (has_missed(observations, pid, start, reason))
+		return;
+	if (observations->missed_count == MISSED_MAX)
+		remove_ended(observations);
 	if (observations->missed_count == MISSED_MAX)
 		return;
+	missed = &observations->missed[observations->missed_count];
 	if (process_maps__process(pid, &seen)) {
 		/* Nothing of it is missing, or it has no name any more. */
 		if (reason == UNOBSERVED_STILL_RUNS)
 			return;
 		*seen.comm = 0;
 	}
-	*missed = (struct unobserved){.pid = pid, .reason = reason, .since = monotonic__ns()};
+	*missed = (struct unobserved){
+		.pid = pid, .start = start, .reason = reason, .since = monotonic__ns()};
 	snprintf(missed->comm, sizeof(missed->comm), "%s", seen.comm);
 	observations->missed_count++;
 }
@@ -207,20 +294,6 @@ void observations__found(struct observations *observations, uint32_t pid)
 	observations->missed_count = kept;
 }
 
-/* Of these all calls are missing. */
-static bool is_unobserved(const struct observations *observations, uint32_t pid)
-{
-	for (uint32_t i = 0; i < observations->missed_count; i++)
-		if (observations->missed[i].pid == pid && is_loss(observations->missed[i].reason))
-			return true;
-	return false;
-}
-
-static bool is_late(const struct observations *observations, const struct observation *known)
-{
-	return known->is_lost && !is_unobserved(observations, known->pid);
-}
-
 uint64_t observations__late(const struct observations *observations)
 {
 	uint64_t count = observations->late_count + observations->forgotten;
@@ -232,7 +305,7 @@ uint64_t observations__late(const struct observations *observations)
 
 uint64_t observations__unobserved(const struct observations *observations)
 {
-	uint64_t count = 0;
+	uint64_t count = observations->missed_before;
 
 	for (uint32_t i = 0; i < observations->missed_count; i++)
 		count += is_loss(observations->missed[i].reason);

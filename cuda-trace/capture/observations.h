@@ -38,6 +38,7 @@ enum unobserved_reason {
 struct unobserved {
 	uint32_t pid;
 	enum unobserved_reason reason;
+	uint64_t start; /* process_stat__start(), 0 = it had ended */
 	uint64_t since; /* ns, monotonic */
 	char comm[16];	/* untrusted */
 };

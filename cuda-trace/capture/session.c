@@ -464,7 +464,7 @@ void session__finish(struct session *session)
 	dispatcher__end_all(session->dispatcher);
 	/* What the command does now may take long: recordings are written, lines are looked for. */
 	stop_agents(session);
-	observations__say(session->observations, stderr);
+	session__say_unobserved(session, stderr);
 }
 
 void session__each_process(struct session *session,

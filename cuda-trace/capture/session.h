@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include "cuda-trace/capture/process.h"
 
 struct driver_source;
@@ -167,6 +168,9 @@ int session__set_cycle(struct session *session, uint32_t on_ms, uint32_t every_m
 void session__each_process(struct session *session,
 			   void (*handle)(void *context, struct process *process), void *context);
 /* The n-th process whose calls are missing, see observations.h; NULL = there are no more. */
+/* A line for each process that should have been observed and was not, or only late. Called by
+ * session__finish(). */
+void session__say_unobserved(const struct session *session, FILE *file);
 const struct unobserved *session__missed(const struct session *session, uint32_t n);
 void session__lost(const struct session *session, struct session_lost_counts *counts);
 void session__close(struct session *session);

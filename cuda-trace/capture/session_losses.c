@@ -29,3 +29,8 @@ void session__lost(const struct session *session, struct session_lost_counts *co
 		observations__late(session->observations) + sum.starts_full;
 	counts->total = losses__total(counts);
 }
+
+void session__say_unobserved(const struct session *session, FILE *file)
+{
+	observations__say(session->observations, file);
+}

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include "cuda-trace/live/live_lost.h"
 #include "cuda-trace/live/live_missed.h"
 #include "cuda-trace/live/live_origin.h"
 #include "cuda-trace/live/live_processes.h"
@@ -31,9 +32,10 @@ struct live {
 	uint64_t others, failures; /* at the last sweep; at the last end of a process */
 	struct live_beyond beyond;
 	uint64_t missed_before; /* by processes that are gone */
+	struct session_lost_counts most_lost;
 	struct sources *sources;
 	struct live_shares *shares; /* NULL = not wanted */
-	bool by_name, by_device;
+	bool by_name, by_device, is_attached;
 	struct session_options options; /* of these: the requested cycle */
 	struct live_pace pace;
 	struct live_origin origins[LIVE_ORIGINS];
@@ -328,6 +330,7 @@ struct live *live__open(const struct live_options *options, const struct live_si
 	live_idle__attach(live->records.idle, live->session);
 	if (live->sink.process_start)
 		live->sink.process_start(live->sink.context, &live->rest);
+	live->is_attached = true;
 	return live;
 failed:
 	live__close(live);
@@ -456,26 +459,20 @@ void live__each_process(struct live *live,
 			each(context, live->slots[slot]);
 }
 
-static void add_missed(void *context, struct live_process *process)
-{
-	*(uint64_t *)context += live_missed__count(process);
-}
-
 void live__state(struct live *live, struct live_state *state)
 {
-	struct session_lost_counts counts;
 	uint64_t missed = live->missed_before;
 
 	memset(state, 0, sizeof(*state));
 	aggregate__state(live->aggregate, &state->aggregate);
 	live_shares__state(live->shares, &state->shares);
-	session__lost(live->session, &counts);
-	memcpy(state->agent_lost, counts.agent, sizeof(state->agent_lost));
+	session__lost(live->session, &state->lost);
 	state->left_out = *session__left_out(live->session);
 	state->beyond = live->beyond;
-	live__each_process(live, add_missed, &missed);
-	live_missed__fill(state, counts.session, missed);
-	live_yields__find(live->session, &state->yields, counts.session[SESSION_LOST_YIELDED]);
+	live__each_process(live, live_missed__add, &missed);
+	live_missed__fill(state, missed);
+	live_lost__keep(&state->lost, &live->most_lost);
+	live_yields__find(live->session, &state->yields, state->lost.session[SESSION_LOST_YIELDED]);
 	live_processes__count(live->sources, live->session, state->sources, &state->unreadable);
 }
 
@@ -494,8 +491,14 @@ static void tell_end(void *context, struct live_process *process)
 
 void live__close(struct live *live)
 {
+	struct live_state state;
+
 	if (!live)
 		return;
+	if (live->is_attached) {
+		live__state(live, &state);
+		live_lost__say(stderr, &state, live->session);
+	}
 	if (live->session)
 		session__each_process(live->session, free_origin, NULL);
 	/* The sink keeps something for each of them. */

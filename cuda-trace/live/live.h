@@ -96,13 +96,11 @@ enum live_source {
 		LIVE_SOURCE_COUNT
 };
 
-/* Why records were lost on this path, beside the reasons of session.h. X(enumerator, key, text) */
-#define LIVE_LOST_REASONS(X)                                                        \
-	X(BUSY, "lanes_busy", "too many batches at the same time")                  \
-	X(FULL, "maps_full", "the maps of the aggregate program were full")         \
-	X(UNREADABLE, "unreadable", "the kernel could not read the batch")          \
-	X(MISSED, "missed", "numbered by the injection library, but never arrived") \
-	X(MALFORMED, "malformed", "malformed records")
+/* Why records were lost in the aggregate program alone; all other reasons are those of session.h.
+ * X(enumerator, key, text) */
+#define LIVE_LOST_REASONS(X)                                       \
+	X(BUSY, "lanes_busy", "too many batches at the same time") \
+	X(FULL, "maps_full", "the maps of the aggregate program were full")
 
 enum live_lost {
 #define LIVE_LOST(name, key, text) LIVE_LOST_##name,
@@ -127,10 +125,8 @@ struct live_share_state {
 struct live_state {
 	struct live_share_state shares;
 	struct aggregate_state aggregate;
-	uint64_t lost[LIVE_LOST_COUNT];
-	uint64_t lost_names; /* that found no space; states and ends of processes, too */
-	uint64_t agent_lost[CUDA_LOST_COUNT];
-	uint64_t killed; /* processes that ended without reporting it */
+	struct session_lost_counts lost;	  /* see live_lost.h */
+	uint64_t aggregate_lost[LIVE_LOST_COUNT]; /* beside them */
 	struct live_yields yields;
 	struct live_beyond beyond;
 	unsigned int sources[LIVE_SOURCE_COUNT];

@@ -15,21 +15,24 @@ uint64_t live_missed__count(const struct live_process *process)
 	return missed;
 }
 
-void live_missed__fill(struct live_state *state, const uint64_t *lost, uint64_t missed)
+void live_missed__add(void *sum, struct live_process *process)
+{
+	*(uint64_t *)sum += live_missed__count(process);
+}
+
+void live_missed__fill(struct live_state *state, uint64_t missed)
 {
 	const struct aggregate_counters *counters = &state->aggregate.counters;
-	uint64_t known;
+	uint64_t *lost = state->lost.session, busy = 0, unreadable = 0;
 
 	for (int group = 0; group < CUDA_GROUP_COUNT; group++) {
-		state->lost[LIVE_LOST_BUSY] += counters->busy[group];
-		state->lost[LIVE_LOST_UNREADABLE] += counters->unreadable[group];
+		busy += counters->busy[group];
+		unreadable += counters->unreadable[group];
 	}
 	/* A batch that was counted as lost leaves a gap in the numbers, too: say it once. */
-	known = state->lost[LIVE_LOST_BUSY] + state->lost[LIVE_LOST_UNREADABLE];
-	state->lost[LIVE_LOST_MISSED] = missed > known ? missed - known : 0;
-	state->lost[LIVE_LOST_BUSY] += counters->driver_busy; /* nobody numbers these */
-	state->lost[LIVE_LOST_FULL] = counters->full;
-	state->lost[LIVE_LOST_MALFORMED] = lost[SESSION_LOST_MALFORMED];
-	state->lost_names = lost[SESSION_LOST_RING_FULL_NAMES] + lost[SESSION_LOST_NAMES];
-	state->killed = lost[SESSION_LOST_KILLED];
+	lost[SESSION_LOST_MISSED] = missed > busy + unreadable ? missed - busy - unreadable : 0;
+	lost[SESSION_LOST_UNREADABLE] = unreadable;
+	/* Nobody numbers what the driver source sees. */
+	state->aggregate_lost[LIVE_LOST_BUSY] = busy + counters->driver_busy;
+	state->aggregate_lost[LIVE_LOST_FULL] = counters->full;
 }

@@ -6,9 +6,11 @@
 
 /* Records that the process's agent numbered, and that never arrived. */
 uint64_t live_missed__count(const struct live_process *process);
+/* The same, added to *(uint64_t *)sum. */
+void live_missed__add(void *sum, struct live_process *process);
 
-/* Sets what was lost, by reason, of the counters of the aggregate, what the session counted
- * (SESSION_LOST_...) and what all processes missed. */
-void live_missed__fill(struct live_state *state, const uint64_t *lost, uint64_t missed);
+/* Puts in what the aggregate program lost, and what all processes missed, where state->lost has
+ * what the session counted. */
+void live_missed__fill(struct live_state *state, uint64_t missed);
 
 #endif

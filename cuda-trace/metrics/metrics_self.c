@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
+#include "cuda-trace/live/live_lost.h"
 #include "cuda-trace/metrics/metrics_collectives.h"
 #include "cuda-trace/metrics/metrics_exporter.h"
 #include "cuda-trace/metrics/metrics_idle.h"
@@ -166,30 +167,28 @@ static void write_left_out(struct exposition *exposition, const struct exporter_
 
 static void write_losses(struct exposition *exposition, const struct exporter_view *view)
 {
-	static const char *const labels[] =
-		{
-#define LOST_LABEL(name, key, text) "reason=\"" key "\"",
-			LIVE_LOST_REASONS(LOST_LABEL)},
-				 *const agent_labels[] = {CUDA_LOST_REASONS(LOST_LABEL)
-#undef LOST_LABEL
-				 };
-	const struct live_state *state = &view->state;
+	const uint64_t *lost = view->state.lost.session;
+	struct live_loss rows[LIVE_LOST_MAX];
+	uint32_t count = live_lost__list(&view->state, rows);
+	char label[64];
 
 	ONE(exposition, METRIC_COUNTER, "cuda_trace_lost_records", "",
-	    "Records that were lost, by reason: the other counters lack them.");
-	for (int reason = 0; reason < LIVE_LOST_COUNT; reason++)
-		exposition__count(exposition, labels[reason], state->lost[reason], view->started);
-	for (int reason = 0; reason < CUDA_LOST_COUNT; reason++)
-		exposition__count(exposition, agent_labels[reason], state->agent_lost[reason],
-				  view->started);
+	    "Records that were lost, by reason: the other counters lack them. Of a process that "
+	    "was not observed, or late, nobody knows how many: it counts as one.");
+	for (uint32_t i = 0; i < count; i++) {
+		snprintf(label, sizeof(label), "reason=\"%s\"", rows[i].key);
+		exposition__count(exposition, label, rows[i].count, view->started);
+	}
 	ONE(exposition, METRIC_COUNTER, "cuda_trace_lost_names", "",
 	    "Names, states and ends of processes that came while the ring buffer was full, and "
 	    "names "
 	    "that never came or were too many for one process.");
-	exposition__count(exposition, "", state->lost_names, view->started);
+	exposition__count(exposition, "",
+			  lost[SESSION_LOST_RING_FULL_NAMES] + lost[SESSION_LOST_NAMES],
+			  view->started);
 	ONE(exposition, METRIC_COUNTER, "cuda_trace_killed_processes", "",
 	    "Processes that ended without reporting it: their last 100 ms are unknown.");
-	exposition__count(exposition, "", state->killed, view->started);
+	exposition__count(exposition, "", lost[SESSION_LOST_KILLED], view->started);
 }
 
 /* Who has CUPTI instead of us, and since when. */

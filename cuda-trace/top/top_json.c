@@ -4,6 +4,7 @@
  */
 #include <time.h>
 #include "cuda-trace/base/text.h"
+#include "cuda-trace/live/live_lost.h"
 #include "cuda-trace/top/top_page.h"
 
 static void write_kernels(FILE *file, const struct top_process *process)
@@ -168,6 +169,20 @@ static void write_device(FILE *file, const struct top_model *model, int number, 
 	fputc('}', file);
 }
 
+/* "lost" is the sum of those that stat counts in its total. */
+static void write_losses(FILE *file, const struct top_model *model)
+{
+	struct live_loss rows[LIVE_LOST_MAX];
+	uint32_t count = live_lost__list(&model->state, rows);
+
+	fprintf(file, ",\"lost\":%llu,\"lost_by_reason\":{",
+		(unsigned long long)top_model__lost(model));
+	for (uint32_t i = 0; i < count; i++)
+		fprintf(file, "%s\"%s\":%llu", i ? "," : "", rows[i].key,
+			(unsigned long long)rows[i].count);
+	fputc('}', file);
+}
+
 void top_json__write(FILE *file, struct top_model *model, const struct top_view *view)
 {
 	static const char *const sources[] = {
@@ -204,7 +219,7 @@ void top_json__write(FILE *file, struct top_model *model, const struct top_view 
 	else
 		fputs("null", file);
 	write_idle(file, model);
-	fprintf(file, ",\"lost\":%llu", (unsigned long long)top_model__lost(model));
+	write_losses(file, model);
 	fputs(",\"left_out\":{", file);
 	for (int kind = 0; kind < LEFT_OUT_COUNT; kind++)
 		fprintf(file, "%s\"%s\":%llu", kind ? "," : "", left_out__key(kind),

@@ -13,6 +13,7 @@
 #include "cuda-trace/base/clock.h"
 #include "cuda-trace/capture/agent_state.h"
 #include "cuda-trace/live/live_gpus.h"
+#include "cuda-trace/live/live_lost.h"
 
 #define MAX_KERNELS 4096 /* of one process; the last is for all others */
 
@@ -331,13 +332,7 @@ struct top_process *top_model__find(struct top_model *model, uint32_t pid)
 
 uint64_t top_model__lost(const struct top_model *model)
 {
-	uint64_t lost = 0;
-
-	for (int reason = 0; reason < LIVE_LOST_COUNT; reason++)
-		lost += model->state.lost[reason];
-	for (int reason = 0; reason < CUDA_LOST_COUNT; reason++)
-		lost += model->state.agent_lost[reason];
-	return lost;
+	return live_lost__total(&model->state);
 }
 
 static void free_process(struct top_process *process)

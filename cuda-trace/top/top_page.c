@@ -6,12 +6,14 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <time.h>
 #include "cuda-trace/base/array_grow.h"
 #include "cuda-trace/base/text.h"
+#include "cuda-trace/live/live_lost.h"
 
 #define WIDE   100 /* columns from which on there is space for the origin, */
 #define ORIGIN 81  /* where it begins */
@@ -115,19 +117,52 @@ static void draw_title(struct page *page, const struct top_model *model,
 	}
 }
 
+/* "missed 12, ring_full 3": the reasons of lost records. */
+static const char *reasons_of(const struct live_state *state, char *list, size_t size)
+{
+	struct live_loss rows[LIVE_LOST_MAX];
+	uint32_t count = live_lost__list(state, rows);
+	size_t length = 0;
+
+	*list = 0;
+	for (uint32_t i = 0; i < count && length < size; i++)
+		if (rows[i].count && rows[i].in_total && !rows[i].is_processes)
+			length += snprintf(list + length, size - length, "%s%s %llu",
+					   length ? ", " : "", rows[i].key,
+					   (unsigned long long)rows[i].count);
+	return list;
+}
+
+static void draw_losses(struct page *page, const struct top_model *model)
+{
+	uint64_t unobserved = model->state.lost.session[SESSION_LOST_UNOBSERVED];
+	uint64_t late = model->state.lost.session[SESSION_LOST_LATE];
+	uint64_t records = top_model__lost(model) - unobserved - late;
+	char reasons[200];
+
+	if (records)
+		page__line(page, LINE_WARNING, "%llu records were lost (%s): figures are too low",
+			   (unsigned long long)records,
+			   reasons_of(&model->state, reasons, sizeof(reasons)));
+	if (unobserved)
+		page__line(page, LINE_WARNING,
+			   "%llu process%s not observed: figures are too low (unobserved)",
+			   (unsigned long long)unobserved, unobserved == 1 ? " is" : "es are");
+	if (late)
+		page__line(page, LINE_WARNING,
+			   "%llu process%s observed late: figures are too low (observed_late)",
+			   (unsigned long long)late, late == 1 ? " was" : "es were");
+}
+
 static void draw_head(struct page *page, const struct top_model *model, const struct top_view *view)
 {
-	uint64_t lost = top_model__lost(model);
-
 	draw_title(page, model, view);
 	if (model->sample_on_ms)
 		page__line(page, LINE_PLAIN,
 			   "GPU times are taken for %u ms in every %u ms: kernels and copies are "
 			   "estimates",
 			   model->sample_on_ms, model->sample_every_ms);
-	if (lost)
-		page__line(page, LINE_WARNING, "%llu records were lost: figures are too low",
-			   (unsigned long long)lost);
+	draw_losses(page, model);
 	if (left_out__sum(&model->state.left_out))
 		page__line(page, LINE_WARNING,
 			   "%llu files or processes are left out, first of user %u: %s",

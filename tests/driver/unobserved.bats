@@ -92,6 +92,60 @@ unreadable() {
 	json out.json '.totals.launches == 0 or .processes[0].observed_since_ns != null'
 }
 
+# unobserved ARGS...: an agent that finds no libcupti, and a libcuda that cannot be read
+unobserved() {
+	env -i CUDA_TRACE_LIBCUPTI=/nonexistent.so CUDA_INJECTION64_PATH="$CUDA_TRACE_AGENT" LD_LIBRARY_PATH="$PWD/theirs" \
+		"$WORKLOADS/launch-storm" "$@" >storm.out
+}
+
+@test "top (a process that nothing can observe) counts and names it, as stat does" {
+	unreadable
+	start top "$CUDA_TRACE" top --json -d 500ms
+	wait_for 20 test -s top.out
+	unobserved -s 3 -p 1000
+	wait_for 10 jq -es 'any(.lost == 1)' top.out
+	kill -INT "$top_PID"
+	finished "$top_PID" 20
+	json <(tail -n 1 top.out) '.lost == 1 and .lost_by_reason.unobserved == 1 and .lost_by_reason.observed_late == 0 and
+		([.lost_by_reason[]] | add) == 1'
+	grep -qE '^cuda-trace: process [0-9]+ \(launch-storm\): uses libcuda without a working injection library' top.err
+	grep -q '^cuda-trace: lost 1 (unobserved): ' top.err
+	# On the screen, too, and not as a lost record.
+	start page "$CUDA_TRACE" top -b -d 500ms
+	wait_for 20 grep -q '^cuda-trace top' page.out
+	unobserved -s 3 -p 1000
+	wait_for 10 grep -qx '1 process is not observed: figures are too low (unobserved)' page.out
+	run ! grep -q 'records were lost' page.out
+}
+
+@test "metrics (a process that nothing can observe) counts and names it, and has each reason that stat's total has" {
+	unreadable
+	start metrics "$CUDA_TRACE" metrics --textfile metrics.prom --interval 500ms
+	wait_for 20 test -s metrics.prom
+	grep -qx 'cuda_trace_lost_records_total{reason="unobserved"} 0' metrics.prom
+	unobserved -s 3 -p 1000
+	wait_for 10 grep -qx 'cuda_trace_lost_records_total{reason="unobserved"} 1' metrics.prom
+	kill -INT "$metrics_PID"
+	finished "$metrics_PID" 20
+	assert_equal "$(awk '/^cuda_trace_lost_records_total/ { n += $NF } END { print n }' metrics.prom)" 1
+	grep -qE '^cuda-trace: process [0-9]+ \(launch-storm\): uses libcuda' metrics.err
+	grep -q '^cuda-trace: lost 1 (unobserved): ' metrics.err
+	# Every reason in the total of stat is one of metrics; the others have metrics of their own.
+	ct stat --json -o out.json -- "$SIM" "$WORKLOADS/saxpy" >out
+	assert_equal "$(comm -23 <(jq -r '.lost | keys[]' out.json | sort) \
+		<(sed -n 's/^cuda_trace_lost_records_total{reason="\(.*\)"}.*/\1/p' metrics.prom | sort) | xargs)" \
+		"driver_unknown drivers_left_out files_left_out killed names processes_left_out ring_full_names stacks total yielded"
+}
+
+@test "what is observed (hundreds of processes that end, pids used again) counts all, and keeps few" {
+	local sources
+	readarray -t sources < <(tool_sources observations array_grow clock text agent_state process_maps process_stat)
+	cc -std=gnu11 -Wall -Wextra -Werror -Wno-unused-parameter -D_GNU_SOURCE -I"$TOP" -I"$B" -o unit \
+		"$TOP/tests/driver/unit_observations.c" "${sources[@]}"
+	run -0 ./unit
+	assert_output "unobserved 600, late 600"
+}
+
 # waits_in_agent PID: a process that it started has loaded the injection library
 waits_in_agent() {
 	local child; child=$(pgrep -P "$1") && grep -qs libcupti-usdt "/proc/$child/maps"

@@ -143,7 +143,7 @@ def inert():
 
 
 def lost():
-    for path in ("libcupti-usdt/probes.h", "cuda-trace/capture/session.h"):
+    for path in ("libcupti-usdt/probes.h", "cuda-trace/capture/session.h", "cuda-trace/live/live.h"):
         text = open(os.path.join(TREE, path), encoding="utf-8").read().replace("\\\n", "")
         for key, line in re.findall(r'X\([A-Z_]+,\s*"([a-z_]+)",\s*((?:"[^"]*"\s*)+)\)', text):
             if re.search(r'"\s*' + key, text):
