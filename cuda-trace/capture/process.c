@@ -110,3 +110,9 @@ uint32_t process__set_status(struct process *process, const struct cuda_status *
 	process->status = *status;
 	return yields;
 }
+
+bool process__lost_kernels(const struct process *process, uint64_t launched, uint64_t kernels)
+{
+	launched += process->unsent;
+	return process->killed && launched > kernels && (launched - kernels) * 100 > launched;
+}

@@ -75,6 +75,10 @@ const char *process__pretty_name(struct process *process, uint32_t id);
 /* Keeps a new status; how often the process has yielded CUPTI since the one before. */
 uint32_t process__set_status(struct process *process, const struct cuda_status *status);
 
+/* A killed process takes the records of its last kernels with it. True if these are more than one
+ * in a hundred of those that it launched: then a GPU that seems idle proves nothing. */
+bool process__lost_kernels(const struct process *process, uint64_t launched, uint64_t kernels);
+
 /* Frees it and its names; accepts NULL. The session's business. */
 struct process *process__new(uint32_t pid, uint64_t instance);
 void process__free(struct process *process);

@@ -43,7 +43,9 @@ int report_advice__read(struct report_advice *advice, const struct report_file *
 	if (!err) {
 		stat_table__sort(&table);
 		report_records__lost(file, &lost);
-		count = losses__unseen(&lost) ? 0 : stat_advice__lines(&table, advice->text);
+		count = losses__unseen(&lost) || table.time.killed
+				? 0
+				: stat_advice__lines(&table, advice->text);
 		for (int i = 0; i < count; i++)
 			advice->lines[i] = advice->text[i];
 		advice->lines[count] = NULL;

@@ -142,6 +142,7 @@ static int write_summary(const struct report_file *file, enum report_format form
 	if (summary.energy)
 		stat_table__measure(&summary.table, report_energy__sums(summary.energy));
 	report.idle_wanted = summary.idle != NULL;
+	report.idle_unknown = report_idle__unknown(file);
 	report_records__lost(file, &lost);
 	err = report_records__run(file, &sink);
 	if (!err)
@@ -149,10 +150,11 @@ static int write_summary(const struct report_file *file, enum report_format form
 	if (!err)
 		report.energy = report_energy__finish(summary.energy);
 	report.failed_readings = report_energy__failed(summary.energy);
+	if (!err)
+		stat_table__sort(&summary.table);
 	if (!err && section != ALL) {
 		write_section(out, &report, format, section);
 	} else if (!err) {
-		stat_table__sort(&summary.table);
 		(format == REPORT_JSON ? stat_report__json : stat_report__text)(out, &report);
 		err = report_store_losses(file, format, out);
 	}
@@ -173,7 +175,7 @@ cleanup:
 int report_summary__idle(const struct report_file *file, enum report_format format, FILE *out)
 {
 	/* Sums by cause are no rows of one table. */
-	if (format == REPORT_CSV || !report_idle__any(file))
+	if (format == REPORT_CSV || (!report_idle__any(file) && !report_idle__unknown(file)))
 		return 0;
 	return write_summary(file, format, 0, out, IDLE);
 }

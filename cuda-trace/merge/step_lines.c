@@ -38,6 +38,8 @@ static void put_kernels(struct sheet *sheet, const struct step_rank *rank, int c
 
 static void put_idle(struct sheet *sheet, const struct step_rank *rank)
 {
+	sheet__put(sheet, "idle_unknown",
+		   cell_if(*rank->idle_unknown, cell_text(rank->idle_unknown)));
 	if (!rank->causes.known) {
 		sheet__put(sheet, "idle", cell_none);
 		return;
@@ -164,6 +166,17 @@ static void read_parts(struct step_parts *parts, struct json_object *list, const
 	}
 }
 
+/* Older summaries do not say whether it is known. */
+static void read_idle(struct step_rank *rank, struct json_object *line)
+{
+	if (member(line, "idle_unknown"))
+		read_text(line, "idle_unknown", rank->idle_unknown, sizeof(rank->idle_unknown), 80);
+	if (*rank->idle_unknown)
+		return;
+	rank->idle = read_time(member(line, "idle"), "ns");
+	read_parts(&rank->causes, member(member(line, "idle"), "causes"), "cause");
+}
+
 static void read_rank(struct step_rank *rank, struct json_object *line)
 {
 	struct json_object *kernels = member(line, "kernels");
@@ -180,8 +193,7 @@ static void read_rank(struct step_rank *rank, struct json_object *line)
 	rank->step = read_time(line, "step_ns");
 	rank->busy = read_time(line, "gpu_busy_ns");
 	rank->nccl = read_time(line, "nccl_ns");
-	rank->idle = read_time(member(line, "idle"), "ns");
-	read_parts(&rank->causes, member(member(line, "idle"), "causes"), "cause");
+	read_idle(rank, line);
 	read_parts(&rank->collectives, member(line, "collectives"), "operation");
 	for (size_t i = 0; i < count && i < STEP_GROUPS_MAX; i++) {
 		struct json_object *kernel = json_object_array_get_idx(kernels, i);

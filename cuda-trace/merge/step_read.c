@@ -48,6 +48,7 @@ struct scan {
 	struct process *list;
 	uint32_t count;
 	bool idle_known, collectives_known;
+	const char *idle_unknown; /* why; NULL = known, or not recorded */
 	int err;
 };
 
@@ -324,6 +325,17 @@ static const char *cause_key(uint32_t cause)
 	return idle_cause_keys[cause];
 }
 
+static void conclude_idle(const struct scan *scan, struct process *process, struct step_rank *rank)
+{
+	rank->causes.known = scan->idle_known;
+	if (scan->idle_unknown)
+		snprintf(rank->idle_unknown, sizeof(rank->idle_unknown), "%s", scan->idle_unknown);
+	if (!scan->idle_known)
+		return;
+	rank->idle = time_of(process->sums[IDLE], process->steps.count);
+	list_parts(process, CAUSES, IDLE_CAUSE_COUNT, cause_key, &rank->causes);
+}
+
 static int conclude(struct scan *scan, struct process *process, struct step_ranks *ranks)
 {
 	struct step_rank *rank = step_ranks__add(ranks);
@@ -353,9 +365,7 @@ static int conclude(struct scan *scan, struct process *process, struct step_rank
 		add_sum(scan, process, LENGTH, i,
 			process->steps.list[i].end - process->steps.list[i].start);
 	rank->step = time_of(process->sums[LENGTH], process->steps.count);
-	rank->idle = time_of(process->sums[IDLE], process->steps.count);
-	rank->causes.known = scan->idle_known;
-	list_parts(process, CAUSES, IDLE_CAUSE_COUNT, cause_key, &rank->causes);
+	conclude_idle(scan, process, rank);
 	rank->collectives.known = scan->collectives_known;
 	list_parts(process, OPERATIONS, NCCL_OPERATIONS, nccl_calls__operation, &rank->collectives);
 	return scan->err;
@@ -402,7 +412,8 @@ int step_read__recording(struct step_ranks *ranks, const struct report_file *fil
 			 "globalPid & ~16777215 = process",
 			 add_collective, NULL);
 	if (scan.count && !scan.err)
-		scan.err = step_idle__read(file, add_gap, &scan, &scan.idle_known);
+		scan.err =
+			step_idle__read(file, add_gap, &scan, &scan.idle_known, &scan.idle_unknown);
 	for (uint32_t i = 0; i < scan.count && !scan.err; i++)
 		scan.err = conclude(&scan, &scan.list[i], ranks);
 	release(&scan);

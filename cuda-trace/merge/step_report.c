@@ -192,10 +192,12 @@ static void put_cause(struct sheet *sheet, const struct step_rank *rank)
 	const struct step_part *cause = rank->causes.count ? &rank->causes.list[0] : NULL;
 	char text[48] = "", middle[16];
 
-	if (cause)
+	if (*rank->idle_unknown)
+		snprintf(text, sizeof(text), "not known");
+	else if (cause)
 		snprintf(text, sizeof(text), "%s (%s)", text__ns(middle, cause->ns.p50),
 			 cause->name);
-	sheet__column(sheet, 8, "IDLE-P50 (CAUSE)", 0, NULL, cell_if(cause, cell_text(text)));
+	sheet__column(sheet, 8, "IDLE-P50 (CAUSE)", 0, NULL, cell_if(*text, cell_text(text)));
 }
 
 static void put_rank(struct sheet *sheet, const struct step_rank *rank, bool causes)
@@ -215,6 +217,24 @@ static void put_rank(struct sheet *sheet, const struct step_rank *rank, bool cau
 	sheet__row_end(sheet);
 }
 
+/* The reason of the first one is enough: the lines of JSON have each. */
+static void say_unknown(FILE *out, const struct step_ranks *ranks)
+{
+	const struct step_rank *first = NULL;
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < ranks->count; i++) {
+		if (!*ranks->list[i].idle_unknown)
+			continue;
+		first = first ? first : &ranks->list[i];
+		count++;
+	}
+	if (!count)
+		return;
+	fprintf(out, "\nWhy the GPUs of %u of %u ranks were idle is not known: %s%s.\n", count,
+		ranks->count, first->idle_unknown, count > 1 ? " (the first of them)" : "");
+}
+
 static void write_text(FILE *out, const struct step_ranks *ranks, uint64_t most)
 {
 	struct sheet sheet = {.file = out};
@@ -225,11 +245,12 @@ static void write_text(FILE *out, const struct step_ranks *ranks, uint64_t most)
 
 	snprintf(title, sizeof(title), "Steps (NVTX ranges '%s')", ranks->list[0].range);
 	for (uint32_t i = 0; i < ranks->count; i++)
-		causes |= ranks->list[i].causes.count > 0;
+		causes |= ranks->list[i].causes.count > 0 || *ranks->list[i].idle_unknown;
 	sheet__begin(&sheet, "ranks", title, most);
 	for (uint32_t i = 0; i < ranks->count; i++)
 		put_rank(&sheet, &ranks->list[i], causes);
 	sheet__end(&sheet);
+	say_unknown(out, ranks);
 	if (!rank)
 		return;
 	if (rank->rank >= 0)

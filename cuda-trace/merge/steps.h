@@ -49,7 +49,8 @@ struct step_rank {
 	struct step_time step, busy, nccl; /* its range; its GPUs; of that with kernels of NCCL */
 	uint32_t group_count;
 	struct step_group groups[STEP_GROUPS_MAX];
-	struct step_time idle; /* of its GPUs together, if the causes are known */
+	struct step_time idle;	/* of its GPUs together, if the causes are known */
+	char idle_unknown[120]; /* why they are not, though they were recorded; "" otherwise */
 	struct step_parts causes, collectives;
 };
 
@@ -64,9 +65,9 @@ struct step_ranks {
 /* Of a recording: its processes that have such ranges. 0 or -errno, printed. */
 int step_read__recording(struct step_ranks *ranks, const struct report_file *file);
 /* Why the GPUs of processes were idle; see idle__on_gap(), with times of the file. *known: false =
- * that was not recorded. 0 or -errno, printed. */
+ * that was not recorded, or *why says why it is not known nevertheless. 0 or -errno, printed. */
 int step_idle__read(const struct report_file *file, idle_gap_handler handle, void *context,
-		    bool *known);
+		    bool *known, const char **why);
 /* Lines as step_lines__write() writes them; `path` is for messages. 0 or -errno, printed. */
 int step_lines__read(struct step_ranks *ranks, FILE *in, const char *path);
 void step_lines__write(FILE *out, const struct step_rank *rank);

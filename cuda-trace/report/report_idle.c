@@ -39,19 +39,32 @@ struct report_idle {
 	void *context;
 };
 
-/* Where kernels are of windows only, or of ranges, what lies between them says nothing. */
-bool report_idle__any(const struct report_file *file)
+static bool has_states(const struct report_file *file)
 {
-	if (report_file__has(file, "CUDA_TRACE_SAMPLES", NULL) &&
-	    report_file__any(file, "CUDA_TRACE_SAMPLES") > 0)
-		return false;
 	return report_file__has(file, "CUDA_TRACE_THREAD_STATES", "waitsFor") &&
 	       report_file__number(file,
 				   "SELECT count(*) FROM META_DATA_CAPTURE WHERE name = "
 				   "'THREAD_STATES'",
-				   0) > 0 &&
-	       !report_file__number(
-		       file, "SELECT count(*) FROM META_DATA_CAPTURE WHERE name = 'WINDOWS'", 0);
+				   0) > 0;
+}
+
+/* What lies between kernels of windows or of ranges says nothing. */
+const char *report_idle__unknown(const struct report_file *file)
+{
+	if (!has_states(file))
+		return NULL;
+	if (report_file__has(file, "CUDA_TRACE_SAMPLES", NULL) &&
+	    report_file__any(file, "CUDA_TRACE_SAMPLES") > 0)
+		return "with --sample, kernels between the windows are not recorded";
+	if (report_file__number(file,
+				"SELECT count(*) FROM META_DATA_CAPTURE WHERE name = 'WINDOWS'", 0))
+		return "kernels outside of the requested ranges are not recorded";
+	return NULL;
+}
+
+bool report_idle__any(const struct report_file *file)
+{
+	return has_states(file) && !report_idle__unknown(file);
 }
 
 static char *read_missing(const struct report_file *file)

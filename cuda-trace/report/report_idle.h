@@ -13,6 +13,8 @@
 struct report_idle;
 
 bool report_idle__any(const struct report_file *file);
+/* Why there are no causes though what threads did was recorded; NULL = there are, or it was not. */
+const char *report_idle__unknown(const struct report_file *file);
 /* *idle stays NULL where the recording has none. 0 or -errno, printed. The others accept NULL. */
 int report_idle__open(struct report_idle **idle, const struct report_file *file);
 /* Times as in the recording; see idle__on_gap(). */

@@ -286,6 +286,7 @@ int report_records__run(const struct report_file *file, const struct sink *sink)
 		.processes = calloc(MAX_PROCESSES, sizeof(*replay.processes)),
 		.known = calloc(MAX_PROCESSES, sizeof(*replay.known)),
 	};
+	struct session_lost_counts lost;
 	int err = -ENOMEM;
 
 	if (replay.processes && replay.known)
@@ -296,7 +297,10 @@ int report_records__run(const struct report_file *file, const struct sink *sink)
 	if (!err)
 		err = play_all(&replay);
 	report_record_ranges__end(&replay);
+	report_records__lost(file, &lost);
 	for (size_t i = 0; i < replay.count; i++) {
+		/* Which ones is not recorded: those that kernels are missing of. */
+		replay.processes[i]->killed = lost.session[SESSION_LOST_KILLED] != 0;
 		if (sink->process_end)
 			sink->process_end(sink->context, replay.processes[i]);
 		process__free(replay.processes[i]);

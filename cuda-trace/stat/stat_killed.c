@@ -6,8 +6,5 @@
 
 bool stat_killed__is_unknown(const struct process *process, const struct stat_sums *sums)
 {
-	uint64_t launched = sums->launches - sums->launch_errors + process->unsent;
-
-	return process->killed && launched > sums->kernels &&
-	       (launched - sums->kernels) * 100 > launched;
+	return process__lost_kernels(process, sums->launches - sums->launch_errors, sums->kernels);
 }

@@ -7,8 +7,7 @@
 struct process;
 struct stat_sums;
 
-/* A killed process takes the records of its last kernels with it. Where these are more than one in
- * a hundred, a GPU that seems idle proves nothing. */
+/* process__lost_kernels(), of these sums. */
 bool stat_killed__is_unknown(const struct process *process, const struct stat_sums *sums);
 
 #endif

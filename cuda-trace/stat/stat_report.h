@@ -34,11 +34,12 @@ struct stat_report {
 	bool started;				   /* the session started a PROGRAM */
 	const struct overhead_finding *overhead;   /* NULL = no --max-overhead */
 	bool idle_wanted;			   /* --idle */
-	const struct idle_sums *idle;		   /* NULL = not known */
-	const struct stat_by *by;		   /* NULL = no --by */
-	const struct energy_sums *energy;	   /* NULL = not known */
-	const char *no_energy;			   /* why; NULL = it is, or was not requested */
-	uint64_t failed_readings;		   /* of meters */
+	const char *idle_unknown; /* why causes that were recorded are not known; NULL = they are */
+	const struct idle_sums *idle;	  /* NULL = not known */
+	const struct stat_by *by;	  /* NULL = no --by */
+	const struct energy_sums *energy; /* NULL = not known */
+	const char *no_energy;		  /* why; NULL = it is, or was not requested */
+	uint64_t failed_readings;	  /* of meters */
 };
 
 void stat_report__text(FILE *file, const struct stat_report *report);

@@ -164,15 +164,28 @@ static void put_idle(struct sheet *sheet, const struct idle_sums *idle)
 	}
 }
 
+/* Why there are no causes, though they were wanted or recorded; NULL = there are. */
+static const char *unknown(const struct stat_report *report)
+{
+	if (report->idle_unknown || !report->idle_wanted)
+		return report->idle_unknown;
+	if (report->table->time.killed)
+		return "a process was killed, and the records of its last kernels are lost";
+	if (!stat_sections__idle_is_known(report))
+		return "work was not seen (lost)";
+	return report->idle || !report->table->process_count ? NULL : "there are no GPU times";
+}
+
 void stat_sections__idle(struct sheet *sheet, const struct stat_report *report)
 {
 	const struct idle_sums *idle = report->idle;
-	bool is_known = stat_sections__idle_is_known(report);
+	const char *why = unknown(report);
 
-	if (!idle || !is_known)
+	sheet__put(sheet, "idle_unknown", cell_if(why, cell_text(why)));
+	if (!idle || !stat_sections__idle_is_known(report))
 		sheet__put(sheet, "idle", cell_none);
 	else if (sheet->json || (report->idle_wanted && idle->idle_ns))
 		put_idle(sheet, idle);
-	if (!idle && report->idle_wanted && is_known && report->table->process_count)
-		sheet__say(sheet, "\nWhy the GPU was idle: not known, as there are no GPU times\n");
+	if (why)
+		sheet__say(sheet, "\nWhy the GPU was idle: not known, as %s\n", why);
 }

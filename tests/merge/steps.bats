@@ -102,6 +102,58 @@ states() {
 	diff steps.txt again.txt
 }
 
+# lost FILE REASON COUNT: as of a recorder that lost something
+lost() {
+	sqlite3 "$1" "CREATE TABLE IF NOT EXISTS CUDA_TRACE_LOST (stage TEXT, reason TEXT, meaning TEXT, count INTEGER);
+		INSERT INTO CUDA_TRACE_LOST VALUES ('collect', '$2', '', $3)"
+}
+
+@test "report --steps (causes of idle time are not known) says so and why, in summaries too, and has neither causes nor zeros" {
+	local reason
+	for reason in unobserved observed_late yielded files_left_out; do
+		run_of "$reason" --hosts 2 --per-host 1 --steps 20
+		states "$reason/host0-000.db"
+		states "$reason/host1-001.db"
+		lost "$reason/host1-001.db" "$reason" 1
+		ct report --steps --json "$reason" >steps.json
+		jq -s . steps.json >all.json
+		json all.json '(.[0] | .idle_unknown == null and (.idle.causes | length) > 0) and
+			(.[1] | .idle == null and .idle_unknown == "work was not seen (lost: report --losses)")'
+		ct report --steps "$reason" >steps.txt
+		grep -qE '^ *0 .* \(unexplained\)$' steps.txt
+		grep -qE '^ *1 .* not known$' steps.txt
+		grep -qx 'Why the GPUs of 1 of 2 ranks were idle is not known: work was not seen (lost: report --losses).' steps.txt
+		ct report --steps steps.json >again.txt
+		diff steps.txt again.txt
+	done
+	# What is lost in known numbers does not change that, as in stat.
+	run_of known --hosts 1 --per-host 1 --steps 20
+	states known/host0-000.db
+	lost known/host0-000.db missed 3
+	ct report --steps --json known >steps.json
+	json steps.json '.idle_unknown == null and (.idle.causes | length) > 0'
+	# Nor does a process that was killed, unless its last kernels are missing.
+	lost known/host0-000.db killed 1
+	ct report --steps --json known >steps.json
+	json steps.json '.idle_unknown == null and (.idle.causes | length) > 0'
+}
+
+@test "report, report --idle, report --steps (a killed process, whose last kernels are missing) say that causes are not known" {
+	requires root bpf sim
+	ct record -q --idle -e kernels,nvtx -o r.db -- "$SIM" "$WORKLOADS/training" -n 30 -m 20 >out
+	ct report --idle --json r.db >idle.json
+	json <(jq -c 'select(.table == "idle_causes")' idle.json) '.idle.idle_ns > 0'
+	# As if it had been killed, and what it did at last were missing.
+	sqlite3 r.db "INSERT INTO CUDA_TRACE_LOST (stage, reason, text, count) VALUES ('collect', 'killed', '', 1);
+		DELETE FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE start > (SELECT max(start) * 0.8 FROM CUPTI_ACTIVITY_KIND_KERNEL)"
+	ct report --idle --json r.db >idle.json
+	json <(jq -c 'select(.table == "idle_causes")' idle.json) '.idle == null'
+	ct report --steps --json r.db >steps.json
+	json steps.json '.idle == null and .idle_unknown == "a process was killed, and the records of its last kernels are lost"'
+	ct report --json r.db >report.json
+	json report.json '.time.idle_is_known == false and .idle == null and (.idle_unknown | startswith("a process was killed")) and .advice == []'
+}
+
 @test "report --steps --json (a summary with the largest numbers and names of quotes) cuts names, to at most 3 KB" {
 	jq -nc '{p50: 9000000000000000000, p99: 9000000000000000000} as $ns | {summary: "steps of a rank", range: ("\"" * 40), rank: 9000000000,
 		host: ("\"" * 12), process: ("\"" * 12), pid: 4000000000, steps: 9000000000000000000, step_ns: $ns, gpu_busy_ns: $ns, nccl_ns: $ns,
