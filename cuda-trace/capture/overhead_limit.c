@@ -140,7 +140,9 @@ void overhead_limit__tick(struct overhead *overhead, struct session *session, co
 	overhead->since = now;
 	memset(&overhead->timed, 0, sizeof(overhead->timed));
 	memset(&overhead->plain, 0, sizeof(overhead->plain));
-	fits = whole > 0 ? finding->limit / whole * overhead->every_ms : LONGEST_MS;
+	/* With nothing left, the shortest window. */
+	fits = whole > 0 ? (finding->limit - finding->besides) / whole * overhead->every_ms
+			 : LONGEST_MS;
 	/* One step up at most: the steps of 1, 2, 5 are none of more than 2.5. */
 	if (fits > finding->on_ms * 2.5)
 		fits = finding->on_ms * 2.5;
@@ -152,6 +154,12 @@ void overhead_limit__tick(struct overhead *overhead, struct session *session, co
 				window, overhead->every_ms);
 	}
 	finding->part = whole * finding->on_ms / overhead->every_ms;
+}
+
+void overhead_limit__besides(struct overhead *overhead, double part)
+{
+	if (overhead)
+		overhead->finding.besides = part;
 }
 
 bool overhead_limit__finding(const struct overhead *overhead, struct overhead_finding *finding)

@@ -27,11 +27,15 @@ void overhead_limit__spans(struct overhead *overhead, const struct aggregate_spa
  * `command` unless that is NULL. */
 void overhead_limit__tick(struct overhead *overhead, struct session *session, const char *command);
 
+/* What else costs so much of the time, whatever the windows are: they get the rest. */
+void overhead_limit__besides(struct overhead *overhead, double part);
+
 struct overhead_finding {
 	uint32_t on_ms;	    /* the window now */
 	uint64_t launch_ns; /* of the middle launch between windows */
 	int64_t added_ns;   /* that one in a window took longer */
-	double part;	    /* of the time: what the windows cost launches now */
+	double part;	    /* of the time: what the windows cost launches now, */
+	double besides;	    /* and what else is known to cost */
 	double limit;
 	uint64_t measured; /* launches that were compared; 0 = nothing is known yet */
 };

@@ -114,12 +114,14 @@ uint32_t sample_options__groups(const struct sample *sample, uint32_t groups)
 	static const struct {
 		uint32_t all, sampled;
 	} kinds[] = {
-		{GROUP(KERNEL), GROUP(SAMPLED_KERNEL)},
+		{GROUP(KERNEL), GROUP(SAMPLED_KERNEL)}, /* the first */
 		{GROUP(MEMCPY), GROUP(SAMPLED_MEMCPY)},
 		{GROUP(MEMSET), GROUP(SAMPLED_MEMSET)},
 	};
 
-	for (size_t i = 0; sample->on_ms && i < sizeof(kinds) / sizeof(kinds[0]); i++)
+	size_t count = sample->whole_copies ? 1 : COUNT(kinds);
+
+	for (size_t i = 0; sample->on_ms && i < count; i++)
 		if (groups & kinds[i].all)
 			groups = (groups & ~kinds[i].all) | kinds[i].sampled;
 	return groups;

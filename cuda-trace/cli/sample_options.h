@@ -14,6 +14,7 @@ struct sample {
 	uint32_t on_ms; /* 0 = all the time */
 	uint32_t every_ms;
 	double max_overhead; /* a part of 1; 0 = the cycle stays */
+	bool whole_copies;   /* copies and memsets come all the time */
 };
 
 /* Reads ON/PERIOD as the value of `option`; 0, or EXIT_USAGE after a message. */

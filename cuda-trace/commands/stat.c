@@ -191,11 +191,27 @@ static void read_steps(struct stat *stat)
 		energy__step(stat->energy, &step);
 }
 
+static void limit_idle(struct stat *stat)
+{
+	struct overhead_finding overhead;
+	double part;
+
+	if (!stat->idle || !overhead_limit__finding(stat->overhead, &overhead))
+		return;
+	if (idle__limit(stat->idle, overhead.limit, &part))
+		fprintf(stderr,
+			"cuda-trace stat: --idle: scheduler events cost %.2g%% of the time, more "
+			"than --max-overhead %g%%: idle time from now on is not explained\n",
+			100 * part, 100 * overhead.limit);
+	overhead_limit__besides(stat->overhead, part);
+}
+
 static bool on_tick(void *context, struct session *session)
 {
 	struct stat *stat = context;
 
 	idle__tick(stat->idle);
+	limit_idle(stat);
 	stat_recorder__tick(stat->recorder, session);
 	read_steps(stat);
 	stat_calls__tick(stat->calls);
@@ -267,8 +283,6 @@ static int choose_idle(struct stat *stat, struct watch *watch)
 
 	if (!stat->options.idle)
 		return EXIT_OK;
-	if (watch->sample.on_ms)
-		return options__misuse(&usage, "--idle needs all kernels: not with --sample");
 	if (options->source && !strcmp(options->source, "driver"))
 		return options__misuse(&usage, "--idle needs GPU times: not with --source driver");
 	if (!(watch->groups >> CUDA_GROUP_KERNEL & 1))
@@ -276,7 +290,12 @@ static int choose_idle(struct stat *stat, struct watch *watch)
 	stat->idle_groups = IDLE_CALL_GROUPS & ~watch->groups;
 	watch->groups |= IDLE_CALL_GROUPS;
 	stat->idle = idle__new(false);
-	return stat->idle ? EXIT_OK : EXIT_TROUBLE;
+	if (!stat->idle)
+		return EXIT_TROUBLE;
+	/* A copy does not say its stream before it is done: an unknown one could run at any time.
+	 */
+	watch->sample.whole_copies = watch->sample.on_ms != 0;
+	return !watch->sample.on_ms || idle__sample(stat->idle) ? EXIT_OK : EXIT_TROUBLE;
 }
 
 static int choose_energy(struct stat *stat, const struct watch *watch)
@@ -385,9 +404,10 @@ int cmd_stat(int argc, char **argv)
 		return EXIT_USAGE;
 	stat.table.devices_listed = watch.groups >> CUDA_GROUP_DEVICE & 1;
 	/* Which GPU a process means by a number. */
-	if (!watch.sample.on_ms)
+	if (!watch.sample.on_ms || stat.options.idle)
 		watch.groups |= 1u << CUDA_GROUP_DEVICE;
 	stat.table.sampled = watch.sample.on_ms != 0;
+	stat.table.copies_sampled = stat.table.sampled && !watch.sample.whole_copies;
 	stat.table.windowed = watch.windows.by != WINDOWS_ALWAYS;
 	stat.table.ranges_reported = watch.groups >> CUDA_GROUP_NVTX & 1;
 	stat.table.errors_reported = watch.groups >> CUDA_GROUP_API_ERROR & 1;

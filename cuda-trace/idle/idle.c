@@ -9,7 +9,9 @@
 #include <string.h>
 #include "cuda-trace/base/clock.h"
 #include "cuda-trace/capture/process.h"
+#include "cuda-trace/idle/idle_cost.h"
 #include "cuda-trace/idle/idle_gaps.h"
+#include "cuda-trace/idle/idle_observed.h"
 #include "cuda-trace/idle/idle_threads.h"
 #include "cuda-trace/idle/idle_timeline.h"
 #include "cuda-trace/idle/open_launches.h"
@@ -17,12 +19,17 @@
 #define KEPT_MAX (1u << 20)
 #define LATE_NS	 1000000000
 #define NAMELESS UINT32_MAX
+#define TOO_MUCH 2 /* measurements */
 
 struct idle {
 	struct idle_timeline *timeline;
 	struct idle_functions *functions;
 	struct idle_threads *threads;
 	struct idle_gaps *gaps;
+	struct idle_observed *observed; /* NULL = all of the time is */
+	struct idle_cost cost;
+	uint32_t too_much;	      /* times in sequence that it was */
+	uint64_t attached, stopped;   /* ns; 0 = not */
 	struct process *last_process; /* that a record came of, and */
 	struct idle_host *last_host;  /* its host */
 	uint64_t last_read, lost;
@@ -48,10 +55,19 @@ struct idle *idle__new(bool follows)
 	return NULL;
 }
 
+bool idle__sample(struct idle *idle)
+{
+	idle->observed = idle_observed__new();
+	idle_gaps__sample(idle->gaps, idle->observed);
+	return idle->observed;
+}
+
 void idle__free(struct idle *idle)
 {
 	if (!idle)
 		return;
+	idle_observed__free(idle->observed);
+	idle_cost__close(&idle->cost);
 	idle_threads__free(idle->threads);
 	idle_gaps__free(idle->gaps);
 	idle_functions__free(idle->functions);
@@ -76,7 +92,7 @@ void idle__attach(struct idle *idle, const struct session *session)
 
 	if (!idle)
 		return;
-	idle->last_read = monotonic__ns();
+	idle->last_read = idle->attached = monotonic__ns();
 	idle->threads = idle_threads__new(session, idle->functions, add_evidence, idle);
 	idle->sums.reduced =
 		idle_evidence__reduced(idle_threads__evidence(idle->threads), &scheduler);
@@ -119,13 +135,38 @@ void idle__tick(struct idle *idle)
 		return;
 	read_evidence(idle);
 	if (idle_timeline__size(idle->timeline) < KEPT_MAX &&
-	    idle_gaps__size(idle->gaps) < KEPT_MAX)
+	    idle_gaps__size(idle->gaps) < KEPT_MAX &&
+	    idle_observed__size(idle->observed) < KEPT_MAX)
 		return;
 	/* So much in less than that time: then what is late is counted. */
 	if (!idle_gaps__close(idle->gaps, idle->last_read - LATE_NS) ||
 	    idle_timeline__size(idle->timeline) >= KEPT_MAX ||
 	    idle_gaps__size(idle->gaps) >= KEPT_MAX)
 		idle_gaps__close(idle->gaps, idle->last_read - LATE_NS / 5);
+}
+
+static void stop(struct idle *idle)
+{
+	read_evidence(idle);
+	idle_evidence__finish(idle_threads__evidence(idle->threads));
+	idle_observed__stop(idle->observed);
+	idle->stopped = monotonic__ns();
+}
+
+bool idle__limit(struct idle *idle, double limit, double *part)
+{
+	*part = idle && !idle->stopped ? idle->cost.part : 0;
+	if (!idle || !idle->threads || idle->stopped)
+		return false;
+	if (!idle_cost__tick(&idle->cost, idle_threads__evidence(idle->threads)))
+		return false;
+	*part = idle->cost.part;
+	/* Once may be chance. */
+	idle->too_much = *part > limit ? idle->too_much + 1 : 0;
+	if (idle->too_much < TOO_MUCH)
+		return false;
+	stop(idle);
+	return true;
 }
 
 static struct idle_host *host_of(struct idle *idle, struct process *process)
@@ -165,6 +206,13 @@ static void add_call(struct idle *idle, struct idle_host *host, uint32_t tid,
 		idle_timeline__call(idle->timeline, line, call);
 }
 
+static bool waits_for_context(struct idle *idle, struct idle_host *host, const struct cuda_api *api)
+{
+	const char *name = idle_host__name(idle->timeline, host, api->name);
+
+	return !strcmp(name, "cuCtxSynchronize") || !strcmp(name, "cudaDeviceSynchronize");
+}
+
 void idle__record(struct idle *idle, struct process *process, const struct cuda_record *record)
 {
 	const struct cuda_launch *launch = (const void *)record;
@@ -181,11 +229,15 @@ void idle__record(struct idle *idle, struct process *process, const struct cuda_
 	case CUDA_RECORD_GRAPH_LAUNCH:
 		if (!launch->result && launch->flags & CUDA_LAUNCH_TIMED)
 			open_launches__add(host->open, record->correlation, launch->start);
+		idle_observed__launch(idle->observed, host, launch);
 		add_call(idle, host, launch->tid,
 			 &(struct idle_call){launch->start, launch->end, record->correlation,
 					     IDLE_LAUNCH_CALL});
 		break;
 	case CUDA_RECORD_API:
+		if (idle->observed && process->group == CUDA_GROUP_API_SYNC &&
+		    waits_for_context(idle, host, api))
+			idle_observed__sync(idle->observed, host, api);
 		if (1u << process->group & IDLE_CALL_GROUPS)
 			add_call(idle, host, api->tid,
 				 &(struct idle_call){api->start, api->end, record->correlation,
@@ -212,6 +264,7 @@ void idle__end(struct idle *idle, struct process *process)
 	if (host->process == process)
 		idle_host__leave(idle->timeline, host);
 	idle_gaps__leave(idle->gaps, host);
+	idle_observed__leave(idle->observed, host);
 	idle->last_process = NULL;
 	if (idle->follows)
 		forget_process(idle, host);
@@ -326,13 +379,16 @@ const struct idle_sums *idle__finish(struct idle *idle)
 {
 	if (!idle)
 		return NULL;
-	if (idle->threads) {
+	if (idle->threads && !idle->stopped) {
 		read_evidence(idle);
 		idle_evidence__finish(idle_threads__evidence(idle->threads));
 	}
 	if (!idle_gaps__finish(idle->gaps, &idle->sums))
 		return NULL;
 	idle->sums.lost = idle->lost;
+	idle->sums.sampled = idle->observed != NULL;
+	idle->sums.overhead = idle->cost.measured ? idle->cost.part : -1;
+	idle->sums.stopped_ns = idle->stopped ? idle->stopped - idle->attached : 0;
 	idle->sums.left_out += idle_timeline__dropped(idle->timeline);
 	return &idle->sums;
 }

@@ -35,8 +35,12 @@ struct idle_missing {
 };
 
 struct idle_sums {
-	uint64_t window_ns; /* first event to the end of the last, of all processes */
-	uint64_t whole_ns;  /* that, of each GPU */
+	uint64_t window_ns;   /* first event to the end of the last, of all processes */
+	uint64_t whole_ns;    /* that, of each GPU */
+	uint64_t observed_ns; /* of these: idle_ns is of this time */
+	bool sampled;	      /* see idle__sample() */
+	double overhead;      /* see idle__limit(); below 0 = not known */
+	uint64_t stopped_ns;  /* from the start on; 0 = it was not */
 	uint64_t idle_ns;
 	uint64_t gaps;
 	uint64_t late;	     /* operations that came when their time was explained already */
@@ -50,6 +54,13 @@ struct idle_sums {
 /* NULL: no memory. The others accept NULL. follows: idle__follow() will be called. */
 struct idle *idle__new(bool follows);
 void idle__free(struct idle *idle);
+/* Kernels are timed in windows only: only what lies in observed time is explained. Before anything
+ * comes, and not with idle__follow(). False: no memory. */
+bool idle__sample(struct idle *idle);
+/* With idle__sample(), several times a second: measures what the evidence costs, as a part of the
+ * time, and stops it where that is more than the limit. *part: as measured last, 0 before. True: it
+ * has been stopped just now. */
+bool idle__limit(struct idle *idle, double limit, double *part);
 /* The session is attached, nothing has come yet. */
 void idle__attach(struct idle *idle, const struct session *session);
 void idle__start(struct idle *idle, struct process *process);

@@ -301,6 +301,25 @@ void idle_evidence__counters(const struct idle_evidence *evidence, struct idle_c
 	}
 }
 
+uint64_t idle_evidence__run_ns(const struct idle_evidence *evidence)
+{
+	struct bpf_program *program;
+	uint64_t sum = 0;
+
+	if (!evidence || !evidence->scheduler)
+		return 0;
+	bpf_object__for_each_program(program, evidence->skeleton->obj)
+	{
+		struct bpf_prog_info info = {};
+		uint32_t size = sizeof(info);
+		int fd = bpf_program__fd(program);
+
+		if (fd >= 0 && !bpf_obj_get_info_by_fd(fd, &info, &size))
+			sum += info.run_time_ns;
+	}
+	return sum;
+}
+
 const char *idle_evidence__reduced(const struct idle_evidence *evidence, bool *scheduler)
 {
 	*scheduler = evidence && evidence->scheduler;

@@ -10,54 +10,16 @@
 #include <string.h>
 #include "cuda-trace/base/array_grow.h"
 #include "cuda-trace/base/clock.h"
-#include "cuda-trace/base/gpu_set.h"
 #include "cuda-trace/capture/record_times.h"
+#include "cuda-trace/idle/idle_gaps_parts.h"
+#include "cuda-trace/idle/idle_observed.h"
 #include "cuda-trace/idle/idle_recent.h"
 #include "cuda-trace/idle/idle_waker.h"
 #include "cuda-trace/idle/open_launches.h"
 #include "cuda-trace/idle/wait_causes.h"
 
-#define QUEUE_NS 50000		 /* a GPU's own time before it starts queued work */
-#define PAGEABLE 1		 /* CUPTI's kind of memory */
-#define KEPT_NS	 10000000000ull	 /* of a GPU that is idle meanwhile */
-#define PIECE_NS 1000000000	 /* a gap that lasts is explained in such pieces */
-#define LONGEST	 600000000000ull /* of a kernel: see record_times.c */
-
-struct operation {
-	uint64_t start, end;
-	struct idle_host *host;
-	uint32_t correlation;
-	bool pageable;
-};
-
-struct gpu {
-	struct operation *operations;
-	uint32_t count, size;
-	uint64_t busy_until;	/* explained until there; 0 = not begun */
-	struct idle_line *last; /* who made the call for its last operation */
-	uint64_t left;		/* when the last process that used it ended */
-	uint64_t whole_ns, ns[IDLE_CAUSE_COUNT];
-	struct idle_recent recent[IDLE_CAUSE_COUNT];
-};
-
-struct idle_gaps {
-	struct idle_known known;
-	struct idle_functions *functions;
-	struct idle_places *places;
-	struct gpu gpus[GPU_SET_MAX];
-	struct gpu_set set;
-	struct device {
-		struct idle_host *host;
-		gpu_ordinals gpu_of;
-	} * devices;
-	uint32_t device_count, device_size;
-	uint64_t first, last; /* event */
-	uint64_t idle_ns, gap_count;
-	size_t kept;
-	bool follows;		 /* idle_gaps__follow() */
-	idle_gap_handler handle; /* NULL = nobody wants to know */
-	void *context;
-};
+#define QUEUE_NS 50000 /* a GPU's own time before it starts queued work */
+#define PAGEABLE 1     /* CUPTI's kind of memory */
 
 struct idle_gaps *idle_gaps__new(struct idle_timeline *timeline, struct idle_functions *functions)
 {
@@ -89,6 +51,11 @@ void idle_gaps__notify(struct idle_gaps *gaps, idle_gap_handler handle, void *co
 {
 	gaps->handle = handle;
 	gaps->context = context;
+}
+
+void idle_gaps__sample(struct idle_gaps *gaps, struct idle_observed *observed)
+{
+	gaps->observed = observed;
 }
 
 struct idle_known *idle_gaps__know(struct idle_gaps *gaps)
@@ -126,8 +93,9 @@ void idle_gaps__leave(struct idle_gaps *gaps, struct idle_host *host)
 }
 
 static void add_operation(struct idle_gaps *gaps, struct idle_host *host, uint32_t ordinal,
-			  const struct operation *operation)
+			  const struct operation *operation, const struct cuda_record *record)
 {
+	const struct cuda_kernel *kernel = (const void *)record;
 	struct device *device = device_of(gaps, host);
 	int index = device ? gpu_set__find(&gaps->set, device->gpu_of, ordinal) : -1;
 	struct gpu *gpu = index < 0 ? NULL : &gaps->gpus[index];
@@ -138,6 +106,9 @@ static void add_operation(struct idle_gaps *gaps, struct idle_host *host, uint32
 		if (!fits || !gaps->follows || operation->end <= gpu->busy_until)
 			return;
 	}
+	if (record->kind == CUDA_RECORD_KERNEL)
+		idle_observed__work(gaps->observed, host, kernel->context, index,
+				    record->correlation, kernel->start, kernel->end);
 	gpu->operations[gpu->count] = *operation;
 	/* What was explained stays: its rest counts. */
 	if (operation->start < gpu->busy_until)
@@ -173,7 +144,8 @@ void idle_gaps__record(struct idle_gaps *gaps, struct idle_host *host,
 			.correlation = record->correlation,
 			.pageable = record->kind == CUDA_RECORD_MEMCPY &&
 				    (copy->src_kind == PAGEABLE || copy->dst_kind == PAGEABLE),
-		});
+		},
+		record);
 }
 
 static void settle(struct idle_gaps *gaps, struct gpu *gpu, struct idle_path *path,
@@ -235,9 +207,8 @@ static void blame_wait(struct idle_gaps *gaps, struct idle_path *path, struct id
 		idle_path__blame(path, name);
 }
 
-/* ends: the operation that ended it; NULL = it lasted until the end. */
-static void explain(struct idle_gaps *gaps, struct gpu *gpu, uint64_t from, uint64_t to,
-		    const struct operation *ends)
+void idle_gaps__explain(struct idle_gaps *gaps, struct gpu *gpu, uint64_t from, uint64_t to,
+			const struct operation *ends)
 {
 	const struct idle_origin *origin =
 		ends ? idle_host__origin(ends->host, ends->correlation) : NULL;
@@ -267,6 +238,46 @@ static void explain(struct idle_gaps *gaps, struct gpu *gpu, uint64_t from, uint
 		gpu->last = line ? line : gpu->last;
 }
 
+/* Of a gap, the parts that were observed. One that an untimed launch ended is explained as if it
+ * lasted: along the thread that launched last. */
+static void explain_known(struct idle_gaps *gaps, struct gpu *gpu, uint64_t from, uint64_t to,
+			  const struct operation *ends)
+{
+	const struct interval *list = NULL;
+	uint32_t count = 0;
+
+	if (!gaps->observed) {
+		idle_gaps__explain(gaps, gpu, from, to, ends);
+		return;
+	}
+	list = idle_observed__of(gaps->observed, (uint32_t)(gpu - gaps->gpus), &count);
+	for (uint32_t i = 0; i < count && list[i].start < to; i++) {
+		uint64_t start = list[i].start > from ? list[i].start : from;
+		uint64_t end = list[i].end < to ? list[i].end : to;
+
+		if (start < end)
+			idle_gaps__explain(gaps, gpu, start, end, end == to ? ends : NULL);
+	}
+}
+
+/* Adds the observed time of each GPU. */
+static void observe(struct idle_gaps *gaps, uint64_t until)
+{
+	uint32_t count;
+
+	if (!gaps->observed)
+		return;
+	idle_observed__close(gaps->observed, until);
+	until = until < gaps->last ? until : gaps->last;
+	for (uint32_t gpu = 0; gpu < gaps->set.count; gpu++) {
+		const struct interval *list = idle_observed__of(gaps->observed, gpu, &count);
+
+		for (uint32_t i = 0; i < count && list[i].start < until; i++)
+			gaps->gpus[gpu].whole_ns +=
+				(list[i].end < until ? list[i].end : until) - list[i].start;
+	}
+}
+
 static int by_start(const void *left, const void *right)
 {
 	const struct operation *a = left, *b = right;
@@ -293,7 +304,7 @@ static void remember_last(struct gpu *gpu, const struct operation *operation)
 		gpu->last = origin->line;
 }
 
-static void close_gpu(struct idle_gaps *gaps, struct gpu *gpu, uint64_t until)
+void idle_gaps__close_gpu(struct idle_gaps *gaps, struct gpu *gpu, uint64_t until)
 {
 	uint64_t began;
 	uint32_t i = 0;
@@ -306,11 +317,20 @@ static void close_gpu(struct idle_gaps *gaps, struct gpu *gpu, uint64_t until)
 		const struct operation *operation = &gpu->operations[i];
 
 		if (operation->start > gpu->busy_until)
-			explain(gaps, gpu, gpu->busy_until, operation->start, operation);
+			explain_known(gaps, gpu, gpu->busy_until, operation->start, operation);
 		if (operation->end > gpu->busy_until)
 			gpu->busy_until = operation->end;
+		/* Who goes on when what follows is not known. */
+		if (gaps->observed)
+			remember_last(gpu, operation);
 	}
-	gpu->whole_ns += gpu->busy_until - began;
+	/* What was observed is forgotten now. */
+	if (gaps->observed && gpu->busy_until && gpu->busy_until < until && until != UINT64_MAX) {
+		explain_known(gaps, gpu, gpu->busy_until, until, NULL);
+		gpu->busy_until = until;
+	}
+	if (!gaps->observed)
+		gpu->whole_ns += gpu->busy_until - began;
 	if (i)
 		remember_last(gpu, &gpu->operations[i - 1]);
 	gaps->kept -= i;
@@ -323,87 +343,17 @@ bool idle_gaps__close(struct idle_gaps *gaps, uint64_t until)
 	uint64_t before = UINT64_MAX;
 
 	idle_timeline__prepare(gaps->known.timeline);
+	observe(gaps, until);
 	for (uint32_t i = 0; i < gaps->set.count; i++) {
-		close_gpu(gaps, &gaps->gpus[i], until);
+		idle_gaps__close_gpu(gaps, &gaps->gpus[i], until);
 		if (gaps->gpus[i].busy_until < before)
 			before = gaps->gpus[i].busy_until;
 	}
 	/* A GPU that has long been idle needs the time since then, but not without limit. */
-	if (before + KEPT_NS < until)
-		before = until - KEPT_NS;
+	if (before + GAPS_KEPT_NS < until)
+		before = until - GAPS_KEPT_NS;
 	idle_timeline__forget(gaps->known.timeline, before);
 	return gaps->set.count;
-}
-
-/* The earliest time at which a GPU may have got work that is not known yet. */
-static uint64_t may_work_from(const struct idle_gaps *gaps, uint32_t gpu, uint64_t until,
-			      bool *used)
-{
-	*used = false;
-	for (uint32_t i = 0; i < gaps->device_count; i++) {
-		const struct device *device = &gaps->devices[i];
-		uint64_t first;
-
-		if (!memchr(device->gpu_of, gpu + 1, sizeof(device->gpu_of)))
-			continue;
-		*used = true;
-		first = open_launches__first(device->host->open,
-					     until > LONGEST ? until - LONGEST : 0);
-		if (first < until)
-			until = first;
-	}
-	return until;
-}
-
-/* It is idle at least until then, and nothing says what will end that. */
-static void explain_piece(struct idle_gaps *gaps, struct gpu *gpu, uint64_t until, bool present)
-{
-	const struct idle_line *line = gpu->last;
-
-	/* A thread without a wait, past or present, has ended: who knows what it waits for. */
-	if (line && gaps->known.scheduler && present && !line->provisional)
-		gpu->last = NULL;
-	explain(gaps, gpu, gpu->busy_until, until, NULL);
-	gpu->whole_ns += until - gpu->busy_until;
-	gpu->busy_until = until;
-}
-
-static void follow_gpu(struct idle_gaps *gaps, uint32_t index, uint64_t until, bool present)
-{
-	struct gpu *gpu = &gaps->gpus[index];
-	bool used;
-	uint64_t free_until = may_work_from(gaps, index, until, &used);
-
-	close_gpu(gaps, gpu, until);
-	if (!gpu->busy_until)
-		return;
-	if (used) {
-		if (gpu->busy_until + PIECE_NS < free_until)
-			explain_piece(gaps, gpu, free_until, present);
-		return;
-	}
-	if (gpu->count || until < gpu->left)
-		return;
-	gpu->busy_until = 0;
-	gpu->last = NULL;
-}
-
-void idle_gaps__follow(struct idle_gaps *gaps, uint64_t until, bool present, uint64_t *before)
-{
-	gaps->follows = true;
-	idle_timeline__prepare(gaps->known.timeline);
-	*before = until;
-	for (uint32_t i = 0; i < gaps->set.count; i++) {
-		follow_gpu(gaps, i, until, present);
-		if (gaps->gpus[i].busy_until && gaps->gpus[i].busy_until < *before)
-			*before = gaps->gpus[i].busy_until;
-	}
-	*before -= IDLE_HOLDER_NS;
-	if (*before + KEPT_NS < until)
-		*before = until - KEPT_NS;
-	for (uint32_t i = 0; i < gaps->known.lossy_count; i++)
-		if (gaps->known.lossy[i].to < *before)
-			gaps->known.lossy[i--] = gaps->known.lossy[--gaps->known.lossy_count];
 }
 
 void idle_gaps__keep(struct idle_gaps *gaps)
@@ -459,18 +409,23 @@ bool idle_gaps__finish(struct idle_gaps *gaps, struct idle_sums *sums)
 	uint32_t used = 0;
 
 	idle_timeline__prepare(gaps->known.timeline);
+	observe(gaps, UINT64_MAX);
+	sums->observed_ns = 0;
 	for (uint32_t i = 0; i < gaps->set.count; i++) {
 		struct gpu *gpu = &gaps->gpus[i];
 
 		if (!gpu->count && !gpu->busy_until)
 			continue;
 		used++;
-		close_gpu(gaps, gpu, UINT64_MAX);
+		idle_gaps__close_gpu(gaps, gpu, UINT64_MAX);
 		if (gaps->last > gpu->busy_until)
-			explain(gaps, gpu, gpu->busy_until, gaps->last, NULL);
+			explain_known(gaps, gpu, gpu->busy_until, gaps->last, NULL);
+		sums->observed_ns += gpu->whole_ns;
 	}
 	sums->window_ns = gaps->last - gaps->first;
 	sums->whole_ns = sums->window_ns * used;
+	if (!gaps->observed)
+		sums->observed_ns = sums->whole_ns;
 	sums->idle_ns = gaps->idle_ns;
 	sums->gaps = gaps->gap_count;
 	sums->late = gaps->known.late;

@@ -9,10 +9,13 @@
 #include "cuda-trace/idle/idle_path.h"
 
 struct idle_functions;
+struct idle_observed;
 struct idle_gaps;
 
 struct idle_gaps *idle_gaps__new(struct idle_timeline *timeline, struct idle_functions *functions);
 void idle_gaps__free(struct idle_gaps *gaps);
+/* Only what was observed is explained; the caller's. */
+void idle_gaps__sample(struct idle_gaps *gaps, struct idle_observed *observed);
 /* To be kept true by the caller. */
 struct idle_known *idle_gaps__know(struct idle_gaps *gaps);
 void idle_gaps__record(struct idle_gaps *gaps, struct idle_host *host,

@@ -52,7 +52,7 @@ static void put_copy(struct sheet *sheet, const struct stat_copy *copy, bool est
 void stat_sections__copies(struct sheet *sheet, const struct stat_report *report)
 {
 	const struct stat_events *events = &report->table->events;
-	bool sampled = report->table->sampled;
+	bool sampled = report->table->copies_sampled;
 
 	sheet__begin(sheet, "copies", sampled ? "\nCopies, estimated" : "\nCopies", UINT64_MAX);
 	for (uint32_t i = 0; i < events->copy_count; i++) {

@@ -11,6 +11,7 @@
 #define PLACES_OF_TEXT 3
 #define WORTH	       20 /* advice: one part in so many of all time, */
 #define WORTH_IDLE     10 /* and of the idle time */
+#define ENOUGH	       30 /* gaps of a sample: fewer may be chance */
 
 static const char *of_call(const char *call)
 {
@@ -58,8 +59,8 @@ static const char *change_for(const struct idle_cause_sum *sum)
 
 static bool is_worth_it(const struct idle_sums *idle, const struct idle_cause_sum *sum)
 {
-	return sum->ns * WORTH >= idle->whole_ns && sum->ns * WORTH_IDLE >= idle->idle_ns &&
-	       change_for(sum);
+	return (!idle->sampled || idle->gaps >= ENOUGH) && sum->ns * WORTH >= idle->observed_ns &&
+	       sum->ns * WORTH_IDLE >= idle->idle_ns && change_for(sum);
 }
 
 static void write_advice(char out[512], const struct idle_sums *idle,
@@ -136,18 +137,48 @@ static void put_cause(struct sheet *sheet, const struct idle_sums *idle,
 	sheet__close(sheet);
 }
 
+static void say_title(struct sheet *sheet, const struct idle_sums *idle)
+{
+	char time[16], whole[16];
+
+	sheet__say(sheet, "\nWhy the GPU was idle (%s, %.1f%% of the %stime)\n",
+		   text__ns(time, idle->idle_ns), 100.0 * idle->idle_ns / idle->observed_ns,
+		   idle->sampled ? "observed " : "");
+	if (idle->sampled)
+		sheet__say(sheet,
+			   " a sample: %s of %s were observed (%.2f%%), and nothing is said of the "
+			   "rest\n",
+			   text__ns(time, idle->observed_ns), text__ns(whole, idle->whole_ns),
+			   100.0 * idle->observed_ns / idle->whole_ns);
+}
+
+static void say_cost(struct sheet *sheet, const struct idle_sums *idle)
+{
+	char time[16];
+
+	if (idle->overhead >= 0)
+		sheet__say(sheet, " scheduler events cost %.2g%% of the time%s%s\n",
+			   100 * idle->overhead,
+			   idle->stopped_ns ? ", too much: switched off after " : "",
+			   idle->stopped_ns ? text__ns(time, idle->stopped_ns) : "");
+}
+
 static void put_idle(struct sheet *sheet, const struct idle_sums *idle)
 {
-	char time[16], advice[512];
+	char advice[512];
 	bool first = true;
 
 	sheet__open(sheet, "idle", '{');
 	sheet__put(sheet, "window_ns", cell_number(idle->window_ns));
 	sheet__put(sheet, "whole_ns", cell_number(idle->whole_ns));
+	sheet__put(sheet, "sampled", cell_bool(idle->sampled));
+	sheet__put(sheet, "observed_ns", cell_number(idle->observed_ns));
+	sheet__put(sheet, "overhead", cell_if(idle->overhead >= 0, cell_real(idle->overhead)));
+	sheet__put(sheet, "stopped_ns", cell_if(idle->stopped_ns, cell_number(idle->stopped_ns)));
 	sheet__put(sheet, "idle_ns", cell_number(idle->idle_ns));
 	sheet__put(sheet, "gaps", cell_number(idle->gaps));
-	sheet__say(sheet, "\nWhy the GPU was idle (%s, %.1f%% of the time)\n",
-		   text__ns(time, idle->idle_ns), 100.0 * idle->idle_ns / idle->whole_ns);
+	say_title(sheet, idle);
+	say_cost(sheet, idle);
 	sheet__say(sheet, " %-44s %8s %6s %11s\n", "CAUSE", "TIME", "SHARE", "GAPS");
 	sheet__open(sheet, "causes", '[');
 	for (uint32_t i = 0; i < idle->count; i++)
@@ -173,6 +204,11 @@ static const char *unknown(const struct stat_report *report)
 		return "a process was killed, and the records of its last kernels are lost";
 	if (!stat_sections__idle_is_known(report))
 		return "work was not seen (lost)";
+	if (report->idle && report->idle->sampled && !report->idle->observed_ns)
+		return "no time was observed: no window was long enough for all work before it to "
+		       "end";
+	if (!report->idle && report->table->sampled)
+		return "no kernel of a window was seen";
 	return report->idle || !report->table->process_count ? NULL : "there are no GPU times";
 }
 
@@ -182,7 +218,7 @@ void stat_sections__idle(struct sheet *sheet, const struct stat_report *report)
 	const char *why = unknown(report);
 
 	sheet__put(sheet, "idle_unknown", cell_if(why, cell_text(why)));
-	if (!idle || !stat_sections__idle_is_known(report))
+	if (!idle || !idle->observed_ns || !stat_sections__idle_is_known(report))
 		sheet__put(sheet, "idle", cell_none);
 	else if (sheet->json || (report->idle_wanted && idle->idle_ns))
 		put_idle(sheet, idle);

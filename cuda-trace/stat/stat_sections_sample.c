@@ -13,7 +13,8 @@ static void put_overhead(struct sheet *sheet, const struct overhead_finding *fou
 	char longer[16], launch[16], count[32];
 
 	sheet__put(sheet, "max_overhead", cell_real(found->limit));
-	sheet__put(sheet, "overhead", cell_if(found->measured, cell_real(found->part)));
+	sheet__put(sheet, "overhead",
+		   cell_if(found->measured, cell_real(found->part + found->besides)));
 	sheet__put(sheet, "launch_ns", cell_if(found->measured, cell_number(found->launch_ns)));
 	sheet__put(sheet, "launch_added_ns",
 		   cell_if(found->measured, cell_signed(found->added_ns)));
@@ -29,7 +30,8 @@ static void put_overhead(struct sheet *sheet, const struct overhead_finding *fou
 			   "of the time\n",
 			   text__ns(launch, found->launch_ns),
 			   text__ns(longer, found->added_ns > 0 ? found->added_ns : 0),
-			   text__count(count, found->measured), found->part * 100);
+			   text__count(count, found->measured),
+			   (found->part + found->besides) * 100);
 }
 
 void stat_sections__sample(struct sheet *sheet, const struct stat_report *report)

@@ -436,7 +436,7 @@ void stat_table__end(struct stat_table *table, struct process *process)
 			add_slot(table, &sums, process__pretty_name(process, tally->slots[i].id),
 				 tally, &tally->slots[i]);
 	add_slot(table, &sums, others, tally, &tally->rest);
-	if (tally->sample)
+	if (tally->sample && table->copies_sampled)
 		stat_sample__estimate_copies(tally->sample, process, &tally->events);
 	sums.graph_launches = tally->graph_launches;
 	sums.graph_launch_errors = tally->graph_launch_errors;

@@ -84,7 +84,8 @@ struct stat_process {
 struct stat_table {
 	struct pattern *pattern; /* which kernels count */
 	uint64_t min_duration;
-	bool sampled;		     /* records come of windows only */
+	bool sampled;		     /* records come of windows only: of kernels, */
+	bool copies_sampled;	     /* and of copies and memsets */
 	bool windowed;		     /* so do they, of --range and its like: all of those */
 	uint64_t window_ns;	     /* their length, once that is known */
 	bool errors_reported;	     /* each failed call comes in the group API_ERROR */

@@ -223,9 +223,76 @@ advice() {
 	assert_line 'impossible: lock(futex())=10 cpu()=10 -> cpu, dropped 2'
 }
 
+# idle_share FILE: of the observed time.
+idle_share() {
+	json "$1" '.idle | .idle_ns / .observed_ns'
+}
+
+@test "stat --idle --sample (one planted cause each) has the idle share and the cause of the whole run, of the windows alone" {
+	local name cause
+	for name in sleeps each-sync loader; do
+		ct stat --idle --json -o all.json -- "$SIM" "$IDLE/$name" >out
+		cause=$(json all.json .idle.causes[0].cause)
+		json all.json '.idle | .sampled == false and .observed_ns == .whole_ns and .overhead == null and .stopped_ns == null'
+		[ "$name" != each-sync ] || set -- 8000
+		[ "$name" = each-sync ] || set -- 300
+		ct stat --idle --sample 20ms/100ms --json -o out.json -- "$SIM" "$IDLE/$name" "$@" >out
+		# Other programs of this machine may have had the CPU.
+		json out.json ".idle | .idle_ns as \$all | .sampled and .gaps >= 10 and
+			([.causes[] | select(.cause != \"preempted\")][0].cause == \"$cause\") and
+			([.causes[] | select(.cause == \"$cause\" or .cause == \"preempted\").ns] | add) > 0.9 * \$all"
+		# A fifth of the time is in windows. A gap is observed to its end, also where its window has ended.
+		json out.json '(.idle.observed_ns / .idle.whole_ns) / (.sample.open_ns / .sample.watched_ns) | . > 0.6 and . < 1.5'
+		jq -n "$(idle_share out.json) - $(idle_share all.json) | if . < 0 then -. else . end | . < 0.08" | grep -qx true ||
+			fail "$name: $(idle_share out.json), not $(idle_share all.json)"
+	done
+}
+
+@test "stat --idle --max-overhead (within it) measures what its evidence costs, and says which part was observed" {
+	ct stat --idle --max-overhead 90% --json -o out.json -- "$SIM" "$IDLE/each-sync" 9000 >out
+	json out.json '.sample.max_overhead == 0.9 and .idle.sampled and .idle.overhead > 0 and .idle.overhead < 0.9 and .idle.stopped_ns == null
+		and .idle.causes[0].cause == "cuda_call" and .idle.observed_ns > 0 and .idle.observed_ns < .idle.whole_ns'
+	json out.json '(.sample.overhead == null) or .sample.overhead >= .idle.overhead'
+	ct stat --idle --max-overhead 90% -o out -- "$SIM" "$IDLE/each-sync" 9000 >program.out
+	grep -qE '^Why the GPU was idle \([0-9.]+ [mun]?s, [0-9.]+% of the observed time\)$' out
+	grep -qE '^ a sample: .* were observed \([0-9.]+%\), and nothing is said of the rest$' out
+	grep -qE '^ scheduler events cost [0-9.e-]+% of the time$' out
+}
+
+@test "stat --idle --max-overhead (its evidence costs more) ends it, says so, and explains nothing after that" {
+	ct stat --idle --max-overhead 0.01% --json -o out.json -- "$SIM" "$IDLE/each-sync" 12000 >out 2>err
+	grep -qE 'stat: --idle: scheduler events cost [0-9.e-]+% of the time, more than --max-overhead 0.01%: idle time from now on is not explained' err
+	json out.json '.idle_unknown != null or (.idle | .stopped_ns > 1e9 and .overhead > 0.0001 and .left_out == 0 and
+		.observed_ns < .whole_ns * 0.6)'
+}
+
+@test "stat --idle --sample (no kernel in a window) says that nothing is known" {
+	ct stat --idle --sample 1ms/20s --json -o out.json -- "$SIM" "$IDLE/healthy-queue" 20 >out
+	json out.json '.idle == null and .idle_unknown == "no kernel of a window was seen" and .advice == []'
+}
+
+@test "stat --idle --sample (launches made by hand) observes no moment in which unknown work may run" {
+	cc -std=gnu11 -Wall -Wextra -Werror -Wno-unused-parameter -D_GNU_SOURCE -fsanitize=address,undefined -fno-sanitize-recover=all \
+		-I"$TOP" -I"$B" -o unit "$TOP/tests/stat/unit_idle_observed.c" $(tool_sources idle_observed array_grow clock)
+	run -0 ./unit
+	assert_output "$(cat <<-'END'
+		one stream: 25-60
+		a kernel longer than the window: 25-90
+		a queue longer than the window: 70-90
+		another stream may still run:
+		another stream begins: 35-60
+		a wait for the other stream: 25-60
+		a wait that began too early:
+		a wait alone begins nothing: 25-60
+		a record that is missing: 11-20 31-60
+		two processes: 11-20 35-50 62-80
+		in two parts, one launch late: 11-50 | 61-80
+		more streams than are kept: 2-200
+	END
+	)"
+}
+
 @test "stat --idle (without what it needs) is refused" {
-	run -2 ct stat --idle --sample 10ms/1s -- true
-	assert_output --partial 'not with --sample'
 	run -2 ct stat --idle --source driver -- true
 	assert_output --partial 'not with --source driver'
 	run -2 ct stat --idle -e memory -- true

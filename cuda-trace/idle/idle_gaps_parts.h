@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the files idle_gaps*.c share. */
+#ifndef CUDA_TRACE_IDLE_IDLE_GAPS_PARTS_H
+#define CUDA_TRACE_IDLE_IDLE_GAPS_PARTS_H
+
+#include "cuda-trace/base/gpu_set.h"
+#include "cuda-trace/idle/idle_gaps.h"
+#include "cuda-trace/idle/idle_places.h"
+#include "cuda-trace/idle/idle_recent.h"
+
+#define GAPS_KEPT_NS 10000000000ull /* of a GPU that is idle meanwhile */
+
+struct operation {
+	uint64_t start, end;
+	struct idle_host *host;
+	uint32_t correlation;
+	bool pageable;
+};
+
+struct gpu {
+	struct operation *operations;
+	uint32_t count, size;
+	uint64_t busy_until;	/* explained until there; 0 = not begun */
+	struct idle_line *last; /* who made the call for its last operation */
+	uint64_t left;		/* when the last process that used it ended */
+	uint64_t whole_ns, ns[IDLE_CAUSE_COUNT];
+	struct idle_recent recent[IDLE_CAUSE_COUNT];
+};
+
+struct idle_gaps {
+	struct idle_known known;
+	struct idle_functions *functions;
+	struct idle_places *places;
+	struct gpu gpus[GPU_SET_MAX];
+	struct gpu_set set;
+	struct device {
+		struct idle_host *host;
+		gpu_ordinals gpu_of;
+	} * devices;
+	uint32_t device_count, device_size;
+	uint64_t first, last; /* event */
+	uint64_t idle_ns, gap_count;
+	size_t kept;
+	bool follows;			/* idle_gaps__follow() */
+	struct idle_observed *observed; /* NULL = all is */
+	idle_gap_handler handle;	/* NULL = nobody wants to know */
+	void *context;
+};
+
+/* Explains a gap. ends: the operation that ended it; NULL = it lasted until the end. */
+void idle_gaps__explain(struct idle_gaps *gaps, struct gpu *gpu, uint64_t from, uint64_t to,
+			const struct operation *ends);
+/* Explains the gaps that end before that. */
+void idle_gaps__close_gpu(struct idle_gaps *gaps, struct gpu *gpu, uint64_t until);
+
+#endif
