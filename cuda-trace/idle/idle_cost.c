@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The kernel takes the time of eBPF programs where it is told to, which costs each program two
+ * The kernel measures the time of eBPF programs on request, which costs each program two
  * readings of the clock: so for a tenth of each second only. Without CAP_SYS_ADMIN it refuses; then
- * waits are counted, and each taken as what one costs at most.
+ * waits are counted, at what one costs at most.
  */
 #include "cuda-trace/idle/idle_cost.h"
 
@@ -10,9 +10,9 @@
 #include <unistd.h>
 #include "cuda-trace/base/clock.h"
 
-#define TAKE_NS	  100000000ull
-#define PERIOD_NS 1000000000ull
-#define WAIT_NS	  1000 /* of a wait with its wake-up, its file and its stack */
+#define MEASURE_NS 100000000ull
+#define PERIOD_NS  1000000000ull
+#define WAIT_NS	   1000 /* of a wait with its wake-up, its file and its stack */
 
 static uint64_t read_counted(const struct idle_evidence *evidence)
 {
@@ -36,7 +36,7 @@ bool idle_cost__tick(struct idle_cost *cost, const struct idle_evidence *evidenc
 
 	if (!cost->runs && now >= cost->next)
 		begin(cost, evidence, now);
-	if (!cost->runs || now - cost->since < TAKE_NS)
+	if (!cost->runs || now - cost->since < MEASURE_NS)
 		return false;
 	after = cost->stats < 0 ? read_counted(evidence) : idle_evidence__run_ns(evidence);
 	cost->part = (double)(after - cost->before) / (now - cost->since);

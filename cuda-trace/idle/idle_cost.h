@@ -11,8 +11,8 @@
 #include "cuda-trace/idle/idle_evidence.h"
 
 struct idle_cost {
-	int stats; /* while the kernel takes the time of programs; below 0 = it does not */
-	bool runs; /* stats is open */
+	int stats;	      /* while the kernel measures programs; below 0 = it does not */
+	bool runs;	      /* stats is open */
 	uint64_t since, next; /* ns */
 	uint64_t before;      /* ns in programs, or waits */
 	double part; /* of the time: CPU time of the programs, of all CPUs; as last measured */

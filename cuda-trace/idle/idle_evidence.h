@@ -37,7 +37,7 @@ bool idle_evidence__code(const struct idle_evidence *evidence, uint32_t pid,
 uint32_t idle_evidence__stack(const struct idle_evidence *evidence, int32_t stack,
 			      uint64_t addresses[IDLE_STACK_DEPTH]);
 void idle_evidence__counters(const struct idle_evidence *evidence, struct idle_counters *counters);
-/* CPU time of the programs, while the kernel takes it. */
+/* CPU time of the programs, while the kernel measures it. */
 uint64_t idle_evidence__run_ns(const struct idle_evidence *evidence);
 /* What is missing, as a sentence without a period; NULL = nothing. Scheduler events are there if
  * *scheduler. */

@@ -238,6 +238,22 @@ void idle_gaps__explain(struct idle_gaps *gaps, struct gpu *gpu, uint64_t from, 
 		gpu->last = line ? line : gpu->last;
 }
 
+/* The first interval that ends after that. */
+static uint32_t first_after(const struct interval *list, uint32_t count, uint64_t time)
+{
+	uint32_t low = 0, high = count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (list[middle].end <= time)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 /* Of a gap, the parts that were observed. One that an untimed launch ended is explained as if it
  * lasted: along the thread that launched last. */
 static void explain_known(struct idle_gaps *gaps, struct gpu *gpu, uint64_t from, uint64_t to,
@@ -251,7 +267,7 @@ static void explain_known(struct idle_gaps *gaps, struct gpu *gpu, uint64_t from
 		return;
 	}
 	list = idle_observed__of(gaps->observed, (uint32_t)(gpu - gaps->gpus), &count);
-	for (uint32_t i = 0; i < count && list[i].start < to; i++) {
+	for (uint32_t i = first_after(list, count, from); i < count && list[i].start < to; i++) {
 		uint64_t start = list[i].start > from ? list[i].start : from;
 		uint64_t end = list[i].end < to ? list[i].end : to;
 

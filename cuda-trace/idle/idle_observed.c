@@ -15,10 +15,11 @@
 #include "cuda-trace/base/gpu_set.h"
 #include "libcupti-usdt/probes.h"
 
-#define STREAMS_MAX 64	 /* of a context: with more, it is not observed */
-#define UNITS_MAX   4096 /* contexts */
-#define NEVER	    UINT64_MAX
-#define PER_THREAD  2 /* CU_STREAM_PER_THREAD: each thread has its own */
+#define STREAMS_MAX  64	  /* of a context: with more, it is not observed */
+#define UNITS_MAX    8192 /* contexts */
+#define UNIT_RECORDS 256  /* one takes the memory of so many records */
+#define NEVER	     UINT64_MAX
+#define PER_THREAD   2 /* CU_STREAM_PER_THREAD: each thread has its own */
 
 enum what { TIMED, UNTIMED, WAITED };
 
@@ -66,7 +67,7 @@ struct edge {
 };
 
 struct idle_observed {
-	struct unit **units;
+	struct unit **units, *last; /* NULL, or the one that was looked for last */
 	uint32_t unit_count, unit_size;
 	struct work *works;
 	uint32_t work_count, work_size;
@@ -86,15 +87,19 @@ struct idle_observed *idle_observed__new(void)
 	return calloc(1, sizeof(struct idle_observed));
 }
 
+static void free_unit(struct unit *unit)
+{
+	free(unit->events);
+	free(unit->found);
+	free(unit);
+}
+
 void idle_observed__free(struct idle_observed *observed)
 {
 	if (!observed)
 		return;
-	for (uint32_t i = 0; i < observed->unit_count; i++) {
-		free(observed->units[i]->events);
-		free(observed->units[i]->found);
-		free(observed->units[i]);
-	}
+	for (uint32_t i = 0; i < observed->unit_count; i++)
+		free_unit(observed->units[i]);
 	for (uint32_t i = 0; i < GPU_SET_MAX; i++)
 		free(observed->gpus[i].list);
 	free(observed->units);
@@ -106,12 +111,16 @@ void idle_observed__free(struct idle_observed *observed)
 static struct unit *unit_of(struct idle_observed *observed, const struct idle_host *host,
 			    uint32_t context, bool add)
 {
-	struct unit *unit;
+	struct unit *unit = observed->last;
 
+	if (unit && unit->host == host && unit->context == context && unit->ended == NEVER)
+		return unit;
 	for (uint32_t i = observed->unit_count; i; i--) {
 		unit = observed->units[i - 1];
-		if (unit->host == host && unit->context == context && unit->ended == NEVER)
-			return unit;
+		if (unit->host != host || unit->context != context || unit->ended != NEVER)
+			continue;
+		observed->last = unit;
+		return unit;
 	}
 	if (!add)
 		return NULL;
@@ -222,29 +231,36 @@ static int by_unit(const void *left, const void *right)
 	return (a->correlation > b->correlation) - (a->correlation < b->correlation);
 }
 
-/* A graph has many operations: first start, last end. False: none came. */
-static bool find_work(const struct idle_observed *observed, const struct unit *unit,
-		      uint32_t correlation, struct work *found)
+/* A graph has many operations: from the first start to the last end. */
+static void merge_works(struct idle_observed *observed)
+{
+	struct work *works = observed->works;
+	uint32_t kept = 0;
+
+	if (observed->work_count)
+		qsort(works, observed->work_count, sizeof(*works), by_unit);
+	for (uint32_t i = 0; i < observed->work_count; i++) {
+		if (!kept || by_unit(&works[kept - 1], &works[i])) {
+			works[kept++] = works[i];
+			continue;
+		}
+		if (works[i].start < works[kept - 1].start)
+			works[kept - 1].start = works[i].start;
+		if (works[i].end > works[kept - 1].end)
+			works[kept - 1].end = works[i].end;
+	}
+	observed->work_count = kept;
+}
+
+/* NULL: none came. */
+static const struct work *find_work(const struct idle_observed *observed, const struct unit *unit,
+				    uint32_t correlation)
 {
 	const struct work key = {unit, correlation, 0, 0};
-	const struct work *first = observed->works, *work;
-	const struct work *end = observed->works + observed->work_count;
 
-	work = observed->work_count
-		       ? bsearch(&key, first, observed->work_count, sizeof(*first), by_unit)
+	return observed->work_count
+		       ? bsearch(&key, observed->works, observed->work_count, sizeof(key), by_unit)
 		       : NULL;
-	if (!work)
-		return false;
-	while (work > first && !by_unit(work - 1, &key))
-		work--;
-	*found = *work;
-	for (; work < end && !by_unit(work, &key); work++) {
-		if (work->start < found->start)
-			found->start = work->start;
-		if (work->end > found->end)
-			found->end = work->end;
-	}
-	return true;
 }
 
 static struct stream *stream_of(struct unit *unit, const struct event *event)
@@ -327,19 +343,19 @@ static void wait_for_all(struct unit *unit, const struct event *event)
 static void follow_unit(struct idle_observed *observed, struct unit *unit, uint64_t until)
 {
 	uint32_t i = 0;
-	struct work work;
 
 	unit->found_count = 0;
 	if (unit->count)
 		qsort(unit->events, unit->count, sizeof(*unit->events), by_start);
 	for (; i < unit->count && unit->events[i].start < until; i++) {
 		const struct event *event = &unit->events[i];
+		const struct work *work =
+			event->what == TIMED ? find_work(observed, unit, event->correlation) : NULL;
 
 		if (event->what == WAITED)
 			wait_for_all(unit, event);
-		else if (event->what == TIMED &&
-			 find_work(observed, unit, event->correlation, &work))
-			launch_timed(observed, unit, event, &work);
+		else if (work)
+			launch_timed(observed, unit, event, work);
 		else
 			launch_untimed(observed, unit, event);
 	}
@@ -432,18 +448,34 @@ static void find_gpu(struct idle_observed *observed, uint32_t gpu, uint64_t unti
 		observed->gpus[gpu].count = 0;
 }
 
+static void free_ended(struct idle_observed *observed, uint64_t until)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < observed->unit_count; i++) {
+		struct unit *unit = observed->units[i];
+
+		if (unit->ended < until && !unit->count)
+			free_unit(unit);
+		else
+			observed->units[kept++] = unit;
+	}
+	observed->unit_count = kept;
+	observed->last = NULL;
+}
+
 void idle_observed__close(struct idle_observed *observed, uint64_t until)
 {
 	if (!observed)
 		return;
-	if (observed->work_count)
-		qsort(observed->works, observed->work_count, sizeof(*observed->works), by_unit);
+	merge_works(observed);
 	for (uint32_t i = 0; i < observed->unit_count; i++)
 		follow_unit(observed, observed->units[i], until);
 	for (uint32_t gpu = 0; gpu < GPU_SET_MAX; gpu++)
 		find_gpu(observed, gpu, until);
 	observed->closed = until;
 	observed->work_count = 0;
+	free_ended(observed, until);
 }
 
 const struct interval *idle_observed__of(const struct idle_observed *observed, uint32_t gpu,
@@ -455,7 +487,7 @@ const struct interval *idle_observed__of(const struct idle_observed *observed, u
 
 size_t idle_observed__size(const struct idle_observed *observed)
 {
-	size_t size = observed ? observed->work_count : 0;
+	size_t size = observed ? observed->work_count + observed->unit_count * UNIT_RECORDS : 0;
 
 	for (uint32_t i = 0; observed && i < observed->unit_count; i++)
 		size += observed->units[i]->count;

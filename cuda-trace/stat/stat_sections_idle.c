@@ -205,8 +205,7 @@ static const char *unknown(const struct stat_report *report)
 	if (!stat_sections__idle_is_known(report))
 		return "work was not seen (lost)";
 	if (report->idle && report->idle->sampled && !report->idle->observed_ns)
-		return "no time was observed: no window was long enough for all work before it to "
-		       "end";
+		return "in no window was it known that all earlier work was over";
 	if (!report->idle && report->table->sampled)
 		return "no kernel of a window was seen";
 	return report->idle || !report->table->process_count ? NULL : "there are no GPU times";
