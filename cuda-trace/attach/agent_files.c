@@ -32,7 +32,7 @@
 /* In one scan, what finding and attaching to files of one user may take; at the first one, when
  * nothing is traced yet. */
 #define USER_SCAN_NS  (100 * 1000000ull)
-#define USER_FIRST_NS (500 * 1000000ull)
+#define USER_FIRST_NS (300 * 1000000ull)
 #define MAX_SPENDERS  64
 #define SUSPECT_NS    (50 * 1000000L) /* the same, while some may be mapped by nobody */
 #define SCAN_NS	      (10 * 1000000L) /* of each second, once everything was looked at */

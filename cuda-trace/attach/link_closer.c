@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * A thread a link: each waits until no thread of any process is in a probe, all for the same, so
- * that fifty take hardly longer than one.
+ * that 500 take hardly longer than one.
  */
 #include "cuda-trace/attach/link_closer.h"
 
@@ -10,7 +10,8 @@
 #include <stdint.h>
 #include <unistd.h>
 
-#define MAX_THREADS 64
+#define MAX_THREADS 512 /* a copy of the library has four links, and a user 512 copies */
+#define STACK_BYTES 65536
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t one_ended = PTHREAD_COND_INITIALIZER;
@@ -37,6 +38,7 @@ static int start(int fd)
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &before);
 	pthread_attr_init(&attributes);
+	pthread_attr_setstacksize(&attributes, STACK_BYTES);
 	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
 	err = pthread_create(&thread, &attributes, close_one, (void *)(intptr_t)fd);
 	pthread_attr_destroy(&attributes);

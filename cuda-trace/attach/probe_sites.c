@@ -16,7 +16,8 @@
 #define SDT_TYPE  3
 #define SDT_NOTE  "stapsdt"
 #define MAX_MS	  800
-#define MAX_KEPT  512 /* as many files as a user may have: the end looks at each again */
+#define MAX_KEPT  8192	     /* files, as many as are attached to: the end looks at each again */
+#define MAX_BYTES (8u << 20) /* of their tables, of which those of equal files are one */
 #define MAX_SITES 128
 
 /* The fixed part of a note; provider, name and arguments follow, each with a NUL. */
@@ -162,32 +163,96 @@ int probe_sites__send(int fd, uint64_t size, const void *provider, struct foreig
 
 /* ---- the tool ---- */
 
+struct table {
+	uint32_t files; /* that have it */
+	int count;
+	struct probe_site sites[];
+};
+
+/* Oldest first, from `oldest` to `newest`, as in a ring. */
 static struct kept {
 	struct foreign_file file; /* without its descriptor */
 	const char *provider;
-	struct probe_site *sites;
-	int count;
+	struct table *table;
 } kept[MAX_KEPT];
-static unsigned int next_kept;
+static uint32_t oldest, newest;
+static size_t kept_bytes; /* of tables */
+
+static size_t table_bytes(int count)
+{
+	return sizeof(struct table) + count * sizeof(struct probe_site);
+}
 
 static struct kept *find_kept(const struct foreign_file *file, const char *provider)
 {
-	for (int i = 0; i < MAX_KEPT; i++)
-		if (kept[i].sites && foreign_file__is_same(&kept[i].file, file) &&
-		    kept[i].file.changed == file->changed && kept[i].file.size == file->size &&
-		    !strcmp(kept[i].provider, provider))
-			return &kept[i];
+	for (uint32_t i = oldest; i != newest; i++) {
+		struct kept *entry = &kept[i % MAX_KEPT];
+
+		if (foreign_file__is_same(&entry->file, file) &&
+		    entry->file.changed == file->changed && entry->file.size == file->size &&
+		    !strcmp(entry->provider, provider))
+			return entry;
+	}
 	return NULL;
 }
 
-/* A name that does not end would be read on. */
-static int check(struct probe_site *sites, size_t bytes)
+static struct table *find_table(const struct probe_site *sites, int count)
 {
-	int count = bytes / sizeof(*sites);
+	for (uint32_t i = oldest; i != newest; i++) {
+		struct table *table = kept[i % MAX_KEPT].table;
 
+		if (table->count == count && !memcmp(table->sites, sites, count * sizeof(*sites)))
+			return table;
+	}
+	return NULL;
+}
+
+static struct table *new_table(const struct probe_site *sites, int count)
+{
+	struct table *table = malloc(table_bytes(count));
+
+	if (!table)
+		return NULL;
+	table->files = 0;
+	table->count = count;
+	memcpy(table->sites, sites, count * sizeof(*sites));
+	/* A name that does not end would be read on. */
 	for (int i = 0; i < count; i++)
-		sites[i].name[sizeof(sites[i].name) - 1] = 0;
-	return count;
+		table->sites[i].name[sizeof(sites->name) - 1] = 0;
+	kept_bytes += table_bytes(count);
+	return table;
+}
+
+static void drop_oldest(void)
+{
+	struct table *table = kept[oldest++ % MAX_KEPT].table;
+
+	if (--table->files)
+		return;
+	kept_bytes -= table_bytes(table->count);
+	free(table);
+}
+
+static struct kept *keep(const struct foreign_file *file, const char *provider,
+			 const struct foreign_answer *answer)
+{
+	const struct probe_site *sites = (const void *)answer->bytes;
+	int count = answer->size / sizeof(*sites);
+	struct kept *entry = &kept[newest % MAX_KEPT];
+	struct table *table;
+
+	while (newest - oldest == MAX_KEPT ||
+	       (newest != oldest && kept_bytes + table_bytes(count) > MAX_BYTES))
+		drop_oldest();
+	table = find_table(sites, count);
+	if (!table)
+		table = new_table(sites, count);
+	if (!table)
+		return NULL;
+	table->files++;
+	newest++;
+	*entry = (struct kept){*file, provider, table};
+	return entry;
 }
 
 static struct kept *read_file(const struct foreign_file *file, const char *provider, int *err)
@@ -199,11 +264,9 @@ static struct kept *read_file(const struct foreign_file *file, const char *provi
 				MAX_SITES * sizeof(struct probe_site), &answer);
 	if (*err)
 		return NULL;
-	entry = &kept[next_kept++ % MAX_KEPT];
-	free(entry->sites);
-	*entry = (struct kept){.file = *file, .provider = provider};
-	entry->sites = answer.bytes ? (void *)answer.bytes : calloc(1, sizeof(*entry->sites));
-	entry->count = check(entry->sites, answer.size);
+	entry = keep(file, provider, &answer);
+	free(answer.bytes);
+	*err = entry ? 0 : -ENOMEM;
 	return entry;
 }
 
@@ -222,7 +285,7 @@ int probe_sites__read(const char *path, const char *provider, struct probe_site 
 	foreign_file__close(&file);
 	if (!entry)
 		return err;
-	count = entry->count < most ? entry->count : most;
-	memcpy(sites, entry->sites, count * sizeof(*sites));
+	count = entry->table->count < most ? entry->table->count : most;
+	memcpy(sites, entry->table->sites, count * sizeof(*sites));
 	return count;
 }

@@ -18,6 +18,7 @@
 #include "cuda-trace/capture/observations.h"
 #include "cuda-trace/capture/record_sizes.h"
 #include "cuda-trace/capture/record_times.h"
+#include "cuda-trace/proc/process_stat.h"
 
 #define BUCKETS 1024
 /* An exec or an end comes between two loads of one pid, unless the ring buffer was full. */
@@ -428,7 +429,9 @@ static bool has_answered(const struct process *process, uint64_t end)
 {
 	const struct cuda_status *status = &process->status;
 
-	if (process->ended || process->source != EVENT_SOURCE_AGENT)
+	/* Who stopped it (a shell, a debugger) may let it go on, at some time. */
+	if (process->ended || process->source != EVENT_SOURCE_AGENT ||
+	    process_stat__is_stop(process_stat__state(process->pid)))
 		return true;
 	return status->size >= offsetof(struct cuda_status, flushed) + sizeof(status->flushed) &&
 	       status->flushed >= end;

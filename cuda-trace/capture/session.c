@@ -35,6 +35,7 @@
 #include "cuda-trace/capture/yields.h"
 #include "cuda-trace/attach/sample_switches.h"
 #include "cuda-trace/attach/agent_files.h"
+#include "cuda-trace/foreign/foreign_sandbox.h"
 #include "cuda-trace/foreign/left_out.h"
 #include "cuda-trace/proc/process_tree.h"
 #include "cuda-trace/yield/yield_gate.h"
@@ -214,6 +215,7 @@ struct session *session__open(const struct session_options *options, const struc
 		fprintf(stderr, "cuda-trace: cannot open the ring buffer: %s\n", strerror(errno));
 		goto failed;
 	}
+	foreign_sandbox__withhold_rings();
 	return session;
 failed:
 	session__close(session);

@@ -18,13 +18,15 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define NOBODY 65534
+#define NOBODY	   65534
+#define RING_BYTES (1u << 20)
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SANITIZED 1 /* their runtime needs more memory and system calls */
@@ -43,8 +45,7 @@ static void limit(int what, rlim_t most)
 	setrlimit(what, &(struct rlimit){most, most});
 }
 
-/* eBPF maps and ring buffers: what is written there the tool would believe. */
-bool foreign_sandbox__unmap_shared(void)
+static bool each_shared(void (*handle)(void *start, size_t size, const char *line))
 {
 	unsigned long long start, end;
 	char line[4608], perms[8];
@@ -54,9 +55,31 @@ bool foreign_sandbox__unmap_shared(void)
 		return false;
 	while (fgets(line, sizeof(line), maps))
 		if (sscanf(line, "%llx-%llx %7s", &start, &end, perms) == 3 && perms[3] == 's')
-			munmap((void *)(uintptr_t)start, end - start);
+			handle((void *)(uintptr_t)start, end - start, line);
 	fclose(maps);
 	return true;
+}
+
+static void unmap(void *start, size_t size, const char *line)
+{
+	munmap(start, size);
+}
+
+/* eBPF maps and ring buffers: what is written there the tool would believe. */
+bool foreign_sandbox__unmap_shared(void)
+{
+	return each_shared(unmap);
+}
+
+static void withhold(void *start, size_t size, const char *line)
+{
+	if (size >= RING_BYTES && strstr(line, "bpf-map"))
+		madvise(start, size, MADV_DONTFORK);
+}
+
+void foreign_sandbox__withhold_rings(void)
+{
+	each_shared(withhold);
 }
 
 static bool keep_only(int in, int out)

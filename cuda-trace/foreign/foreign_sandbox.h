@@ -9,6 +9,9 @@
 #define SANDBOX_IN  0 /* descriptors, afterwards */
 #define SANDBOX_OUT 1
 
+/* The tool calls it once its ring buffers are mapped: processes that it forks later do not get
+ * these. To copy and to unmap the page tables takes longer than to read a file. */
+void foreign_sandbox__withhold_rings(void);
 /*
  * Closes all descriptors but `in` and `out`, unmaps memory that is shared with the tool, becomes
  * user nobody if it may, drops all capabilities, and allows only the system calls that reading,

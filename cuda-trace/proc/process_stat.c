@@ -53,6 +53,11 @@ bool process_stat__is_end(char state)
 	return !state || strchr("ZXx", state);
 }
 
+bool process_stat__is_stop(char state)
+{
+	return state == 'T' || state == 't';
+}
+
 uint64_t process_stat__start(uint32_t pid)
 {
 	unsigned long long start = 0;
