@@ -10,13 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cuda-trace/base/array_grow.h"
-#include "cuda-trace/base/clock.h"
-#include "cuda-trace/foreign/foreign_job.h"
 #include "cuda-trace/symbols/debug_inlines.h"
+#include "cuda-trace/symbols/file_parser.h"
 #include "cuda-trace/symbols/wanted_addresses.h"
 
-#define MAX_MS	     5000	 /* for one file */
-#define MAX_TOTAL_NS 30000000000 /* for all files of a run */
 #define MAX_ANSWER   (16ul << 20)
 #define MAX_MESSAGES 16
 
@@ -33,20 +30,6 @@ struct inlined_calls {
 	uint32_t count, capacity;
 	struct foreign_answer answer;
 };
-
-static bool is_too_late(uint64_t spent)
-{
-	static bool complained;
-
-	if (spent < MAX_TOTAL_NS)
-		return false;
-	if (!complained)
-		fprintf(stderr,
-			"cuda-trace: reading debug information took 30 s: inlined functions "
-			"of further files are not shown\n");
-	complained = true;
-	return true;
-}
 
 static void say_missing(const struct foreign_file *file, uint32_t bits)
 {
@@ -144,33 +127,28 @@ static struct inlined_calls *new_calls(const struct wanted_addresses *wanted)
 	return calls;
 }
 
-static struct inlined_calls *read_file(int fd, const struct wanted_addresses *wanted)
+struct inlined_calls *inlined_calls__read(int fd, const uint64_t *addresses, size_t count)
 {
-	static uint64_t spent;
-	uint64_t before = monotonic__ns();
+	static struct file_parser parser = {
+		.job = debug_inlines__send,
+		.max_answer = MAX_ANSWER,
+		.too_late = "reading debug information took 30 s: inlined functions of further "
+			    "files are not shown"};
+	const struct wanted_addresses wanted = {addresses, count};
 	struct inlined_calls *calls;
 	struct foreign_file file;
 
-	if (is_too_late(spent) || foreign_file__of(&file, fd))
+	if (!count || foreign_file__of(&file, fd))
 		return NULL;
-	calls = new_calls(wanted);
+	calls = new_calls(&wanted);
 	if (!calls)
 		return NULL;
-	if (!foreign_job__run(debug_inlines__send, &file, wanted, MAX_MS, MAX_ANSWER,
-			      &calls->answer))
+	if (!file_parser__run(&parser, &file, &wanted, &calls->answer))
 		read_answer(calls, &file);
-	spent += monotonic__ns() - before;
 	if (calls->count)
 		return calls;
 	inlined_calls__free(calls);
 	return NULL;
-}
-
-struct inlined_calls *inlined_calls__read(int fd, const uint64_t *addresses, size_t count)
-{
-	const struct wanted_addresses wanted = {addresses, count};
-
-	return count ? read_file(fd, &wanted) : NULL;
 }
 
 size_t inlined_calls__at(const struct inlined_calls *calls, uint64_t address,

@@ -5,18 +5,13 @@
  */
 #include "cuda-trace/symbols/source_lines.h"
 
-#include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cuda-trace/base/clock.h"
-#include "cuda-trace/foreign/foreign_job.h"
 #include "cuda-trace/symbols/debug_lines.h"
+#include "cuda-trace/symbols/file_parser.h"
 #include "cuda-trace/symbols/wanted_addresses.h"
 
-#define MAX_MS	     5000	 /* for one file */
-#define MAX_TOTAL_NS 30000000000 /* for all files of a run */
-#define MAX_ANSWER   (16ul << 20)
+#define MAX_ANSWER (16ul << 20)
 
 struct line {
 	uint64_t address;
@@ -29,19 +24,6 @@ struct source_lines {
 	size_t count;
 	struct foreign_answer answer;
 };
-
-static bool is_too_late(uint64_t spent)
-{
-	static bool complained;
-
-	if (spent < MAX_TOTAL_NS)
-		return false;
-	if (!complained)
-		fprintf(stderr, "cuda-trace: reading debug information took 30 s: functions of "
-				"further files have no lines\n");
-	complained = true;
-	return true;
-}
 
 static int by_address(const void *a, const void *b)
 {
@@ -68,34 +50,29 @@ static void read_answer(struct source_lines *lines, size_t most)
 	qsort(lines->list, lines->count, sizeof(*lines->list), by_address);
 }
 
-static struct source_lines *read_file(int fd, const struct wanted_addresses *wanted)
+struct source_lines *source_lines__read(int fd, const uint64_t *addresses, size_t count)
 {
-	static uint64_t spent;
-	uint64_t before = monotonic__ns();
+	static struct file_parser parser = {
+		.job = debug_lines__send,
+		.max_answer = MAX_ANSWER,
+		.too_late = "reading debug information took 30 s: functions of further files have "
+			    "no lines"};
+	const struct wanted_addresses wanted = {addresses, count};
 	struct source_lines *lines;
 	struct foreign_file file;
 
-	if (is_too_late(spent) || foreign_file__of(&file, fd))
+	if (!count || foreign_file__of(&file, fd))
 		return NULL;
 	lines = calloc(1, sizeof(*lines));
 	if (!lines)
 		return NULL;
-	lines->list = calloc(wanted->count, sizeof(*lines->list));
-	if (lines->list &&
-	    !foreign_job__run(debug_lines__send, &file, wanted, MAX_MS, MAX_ANSWER, &lines->answer))
-		read_answer(lines, wanted->count);
-	spent += monotonic__ns() - before;
+	lines->list = calloc(count, sizeof(*lines->list));
+	if (lines->list && !file_parser__run(&parser, &file, &wanted, &lines->answer))
+		read_answer(lines, count);
 	if (lines->count)
 		return lines;
 	source_lines__free(lines);
 	return NULL;
-}
-
-struct source_lines *source_lines__read(int fd, const uint64_t *addresses, size_t count)
-{
-	const struct wanted_addresses wanted = {addresses, count};
-
-	return count ? read_file(fd, &wanted) : NULL;
 }
 
 uint32_t source_lines__at(const struct source_lines *lines, uint64_t address, const char **path)

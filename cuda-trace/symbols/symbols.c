@@ -8,18 +8,15 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include "cuda-trace/base/clock.h"
 #include "cuda-trace/foreign/foreign_elf.h"
 #include "cuda-trace/foreign/foreign_job.h"
+#include "cuda-trace/symbols/file_parser.h"
 
 #define MAX_HEADERS  256
 #define MAX_NOTES    (1u << 16) /* bytes */
 #define MAX_ANSWER   (40ul << 20)
-#define MAX_MS	     5000	 /* for one file */
-#define MAX_TOTAL_NS 30000000000 /* for all files of a run */
 #define LONGEST_NAME 4096
 
 struct symbol {
@@ -193,37 +190,24 @@ static size_t read_answer(const struct foreign_answer *answer, struct symbol *li
 	return count;
 }
 
-/* Of all files together: whoever maps a thousand large ones must not hold the tool up. */
-static bool is_too_late(uint64_t spent)
-{
-	static bool complained;
-
-	if (spent < MAX_TOTAL_NS)
-		return false;
-	if (!complained)
-		fprintf(stderr, "cuda-trace: reading symbols took 30 s: functions of further files "
-				"have no names\n");
-	complained = true;
-	return true;
-}
-
 struct symbols *symbols__read(int fd)
 {
-	static uint64_t spent;
-	uint64_t before = monotonic__ns();
+	static struct file_parser parser = {
+		.job = symbols__send,
+		.max_answer = MAX_ANSWER,
+		.too_late = "reading symbols took 30 s: functions of further files have no names"};
 	struct symbols *symbols;
 	struct foreign_file file;
 
-	if (is_too_late(spent) || foreign_file__of(&file, fd))
+	if (foreign_file__of(&file, fd))
 		return NULL;
 	symbols = calloc(1, sizeof(*symbols));
 	if (!symbols)
 		return NULL;
-	if (!foreign_job__run(symbols__send, &file, NULL, MAX_MS, MAX_ANSWER, &symbols->answer))
+	if (!file_parser__run(&parser, &file, NULL, &symbols->answer))
 		symbols->count = read_answer(&symbols->answer, NULL);
 	if (symbols->count)
 		symbols->list = calloc(symbols->count, sizeof(*symbols->list));
-	spent += monotonic__ns() - before;
 	if (!symbols->list) {
 		symbols__free(symbols);
 		return NULL;

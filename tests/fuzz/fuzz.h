@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
+#include "cuda-trace/foreign/foreign_job.h"
+#include "cuda-trace/symbols/wanted_addresses.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -40,6 +42,20 @@ static inline int fuzz__null(void)
 	if (fd < 0)
 		fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	return fd;
+}
+
+/* A parser of debug information, to which the input is a file and all addresses in its first pages
+ * are wanted. */
+static inline int fuzz__debug_information(foreign_job job, const uint8_t *data, size_t size)
+{
+	static uint64_t addresses[0x4000];
+	const struct wanted_addresses wanted = {addresses,
+						sizeof(addresses) / sizeof(addresses[0])};
+
+	for (size_t i = 0; i < wanted.count; i++)
+		addresses[i] = i;
+	job(fuzz__file(data, size), size, &wanted, foreign_output__to(fuzz__null(), SIZE_MAX));
+	return 0;
 }
 
 #endif
