@@ -87,13 +87,11 @@ enter_root='
 '
 
 # in_root DIR SCRIPT [ARGS...]: a bash script inside, with namespaces of its own, so that no mount
-# and no process outlives it. $1... are the ARGS. With PIDS=machine, processes have the machine's
-# numbers. SHARE="FROM:TO..." shows folders of the machine inside.
+# and no process outlives it. $1... are the ARGS. SHARE="FROM:TO..." shows folders of the machine inside.
 in_root() {
-	local dir=$1 script=$2 pids=(--pid)
+	local dir=$1 script=$2
 	shift 2
-	[ "${PIDS-}" != machine ] || pids=()
-	BOOT='' unshare --mount "${pids[@]}" --ipc --uts --fork --kill-child bash -c "$enter_root" \
+	BOOT='' unshare --mount --pid --ipc --uts --fork --kill-child bash -c "$enter_root" \
 		"$dir" "$script" in_root "$@" </dev/null
 }
 
