@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// NCCL's all-reduce on two GPUs of one process, a thread each, as nccl-tests measures it: 50 are queued, then awaited, so
+// The all-reduce of NCCL on two GPUs of one process, a thread each, measured as by nccl-tests: 50 are queued, then waited for, so
 // that the GPUs and not the hosts are what bounds it. Each interval a line "SECONDS COUNT MS_EACH" (CLOCK_MONOTONIC), as
 // tests/bench/torch-turns.py reads them. Compile with nvcc and NCCL. Usage: allreduce SECONDS BYTES [INTERVAL_MS]
 #include <atomic>
