@@ -378,13 +378,23 @@ const char *report_record_rows__table(const struct replay_source *source)
 	return source->table ? source->table : record_tables[source->columns].name;
 }
 
+/*
+ * Of one process, rows are stored nearly in order. Of several, CUPTI may hold back those of one of
+ * them for seconds, longer than the sums of all of them wait for.
+ */
+static bool is_stored_late(const struct replay *replay, enum db_table table)
+{
+	return replay->count > 1 && (table == DB_KERNEL || table == DB_MEMCPY ||
+				     table == DB_MEMSET || table == DB_GRAPH);
+}
+
 int report_record_rows__open(const struct replay *replay, struct replay_source *source)
 {
 	bool of_record = source->columns != DB_TABLE_COUNT;
 	/* Launches and ranges of a thread are distinguished by nothing but their order; the calls
 	 * of a group come before their kernel. */
 	bool sorted =
-		source->columns == DB_COLLECTIVES ||
+		source->columns == DB_COLLECTIVES || is_stored_late(replay, source->columns) ||
 		(replay->ranged && (source->columns == DB_NVTX || source->columns == DB_RUNTIME));
 	char *sql = NULL, *ordered;
 	int err;

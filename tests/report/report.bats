@@ -35,6 +35,21 @@ survives() {
 	assert_line 'nothing was lost'
 }
 
+@test "report (two processes, the kernels of one stored after all others) sums up the time as if in order" {
+	requires bpf sim sqlite3
+	local as_stored
+	# shellcheck disable=SC2016
+	ct record -q -o r.db -e kernels -- "$SIM" sh -c '"$1" -s 8 -p 500 & "$1" -s 8 -p 700; wait' sh "$WORKLOADS/launch-storm" >out
+	as_stored=$(ct report --json r.db | jq .time.gpu_busy_ns)
+	sqlite3 r.db 'CREATE TEMP TABLE late AS SELECT * FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE globalPid =
+			(SELECT max(globalPid) FROM CUPTI_ACTIVITY_KIND_KERNEL);
+		DELETE FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE globalPid IN (SELECT globalPid FROM late);
+		INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL SELECT * FROM late'
+	ct report --json r.db >out.json
+	json out.json ".time | .late_events == 0 and .gpu_busy_ns == $as_stored and .gpu_busy_ns > 0"
+	json out.json '(.shares | length) == 2 and ([.shares[].share_ns] | add) == .time.gpu_busy_ns'
+}
+
 @test "report (numbers from the edges of what a number can be) neither overflows nor drops the others" {
 	feed r.db -n 400
 	local edge=9223372036854775807 kernels gpu_ns
