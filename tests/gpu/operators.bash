@@ -165,8 +165,9 @@ part_hta() {
 	for name in train decode; do
 		set -- tests/bench/torch-step.py -n 25
 		[ $name = train ] || set -- tests/gpu/decode-loop.py -n 32
-		timeout 180 cuda-trace record -q -f -e kernels,copies,sync,nvtx,runtime -o "$db" -- python3 "$@" >/dev/null 2>>"$OUT/hta.err"
-		timeout 120 cuda-trace report --timeline "$OUT/hta-$name.json.gz" "$db" 2>>"$OUT/hta.err"
+		timeout 180 cuda-trace record -q -f -e kernels,copies,sync,nvtx,runtime,api -o "$db" -- python3 "$@" >/dev/null 2>>"$OUT/hta.err"
+		timeout 120 cuda-trace report --timeline "$OUT/hta-$name.json" "$db" 2>>"$OUT/hta.err"
+		gzip -9f "$OUT/hta-$name.json"
 		timeout 180 python3 tests/gpu/operator-truth.py "$work/hta.truth" "$@" >/dev/null 2>>"$OUT/hta.err"
 		gzip -9c "$work/hta.truth.json" >"$OUT/hta-$name-profiler.json.gz"
 		say "hta $name" "$(stat -c %s "$OUT/hta-$name.json.gz" "$OUT/hta-$name-profiler.json.gz" | tr '\n' ' ')"
