@@ -19,7 +19,8 @@
 
 #define THREADS	    1024
 #define RUN_NS	    200000 /* more than the dispatcher takes */
-#define TURN_MS	    2
+#define TURN_US	    250	   /* at first */
+#define TURN_MAX_US 2000
 #define ENTRY_BYTES 4096
 
 struct progress {
@@ -145,10 +146,11 @@ bool thread_progress__wait(uint32_t milliseconds)
 	uint64_t until = clock__now() + milliseconds * 1000000ULL;
 	int folder = open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int left = folder < 0 ? -1 : note_all(folder, threads);
-	_Atomic(uint32_t) never = 0;
+	uint32_t turn = TURN_US;
 
 	while (left > 0 && clock__now() < until) {
-		futex__wait(&never, 0, TURN_MS);
+		thread__rest(turn);
+		turn = turn * 2 < TURN_MAX_US ? turn * 2 : TURN_MAX_US;
 		left = keep_waiting(folder, threads, left);
 	}
 	if (folder >= 0)

@@ -25,6 +25,14 @@ void futex__wait(_Atomic(uint32_t) *word, uint32_t value, uint32_t milliseconds)
 		milliseconds == FOREVER ? NULL : &timeout, NULL, 0);
 }
 
+void thread__rest(uint32_t microseconds)
+{
+	struct timespec timeout = {microseconds / 1000000, microseconds % 1000000 * 1000L};
+	_Atomic(uint32_t) never = 0;
+
+	syscall(SYS_futex, &never, FUTEX_WAIT_PRIVATE, 0, &timeout, NULL, 0);
+}
+
 void futex__wake(_Atomic(uint32_t) *word)
 {
 	syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);

@@ -16,6 +16,8 @@ int thread__start(const char *name, void *(*run)(void *));
 /* Sleeps until woken, unless the word has another value already. */
 void futex__wait(_Atomic(uint32_t) *word, uint32_t value, uint32_t milliseconds);
 void futex__wake(_Atomic(uint32_t) *word);
+/* Sleeps that long. */
+void thread__rest(uint32_t microseconds);
 /* Sleeps until somebody sets the word and wakes its futex, for at most this long. */
 void futex__wait_until_set(_Atomic(uint32_t) *word, unsigned int milliseconds);
 

@@ -27,8 +27,9 @@
 #define SLOTS	  256U
 #define HELD_MS	  3500
 #define TURN_MS	  20
-#define SETTLE_MS 2   /* in which plain launches end, and a graph's that nobody saw begin, */
-#define RUN_MS	  50  /* but for threads that do not get a CPU: for so long they are waited for */
+#define SETTLE_MS 2   /* in which plain launches end, and a graph's that nobody saw begin */
+#define LEAVE_US  300 /* in which plain launches end, but for threads that do not get a CPU: */
+#define RUN_MS	  50  /* for so long at most these are waited for */
 #define QUIET_MS  100 /* at first: each time that it does not suffice twice as long */
 #define QUIET_MAX 800
 #define UNSEEN_NS 1000000000ULL /* a launch that began before callbacks came has ended */
@@ -128,9 +129,12 @@ bool switch_barrier__begin(bool off)
 		return false;
 	atomic_store(&held, 1);
 	launch_state__detour(DETOUR_BARRIER, true);
-	rest(SETTLE_MS);
-	if (off)
+	if (!switch_barrier__is_needed()) {
+		thread__rest(LEAVE_US);
 		thread_progress__wait(RUN_MS);
+		return true;
+	}
+	rest(SETTLE_MS);
 	for (uint32_t turn = 0; turn < quiet_ms; turn++) {
 		if (is_quiet()) {
 			begin_anew();

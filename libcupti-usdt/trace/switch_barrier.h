@@ -2,13 +2,13 @@
 /*
  * Launches stand still while kinds of records are switched, for two faults of CUPTI:
  *
- * - cuptiActivityDisable() while a thread launches leaves that kernel's record with pointers to what
- *   is freed. CUPTI's own thread follows them later, often in the next session (13.0 Update 1 on an
- *   H100: 24 of 144 programs died in 25 sessions each; 0 of 48 with the barrier).
- * - Before 13.0 Update 1 it takes locks of its own and of the driver, which a launch of a graph takes
- *   the other way round: both wait for each other for good (12.8 and 12.9 on an H200, within six
- *   attaches of each of four programs; not 11.8). And of 32 threads that launched plain kernels flat
- *   out later tools heard nothing. So these versions need it to switch on, too.
+ * - cuptiActivityDisable() while a thread launches leaves that kernel's record with pointers to
+ *   what is freed. CUPTI's own thread follows them later, often in the next session (13.0 Update 1
+ *   on an H100: 24 of 144 programs died in 25 sessions each; 0 of 72 with the barrier).
+ * - Before 13.0 Update 1 it takes locks of its own and of the driver, which a launch of a graph
+ *   takes the other way round: both wait for each other for good (12.8 and 12.9 on an H200, within
+ *   six attaches of each of four programs; not 11.8). And of 32 threads that launched plain kernels
+ *   flat out later tools heard nothing. So these versions need it to switch on, too.
  */
 #ifndef LIBCUPTI_USDT_TRACE_SWITCH_BARRIER_H
 #define LIBCUPTI_USDT_TRACE_SWITCH_BARRIER_H

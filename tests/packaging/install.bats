@@ -10,8 +10,9 @@ setup_file() {
 	rm -rf "$BUILD"
 	cd "$TOP" || return 1
 	# The makefiles are what is tested: without optimisation, a build takes half as long.
+	# The compiler's warnings differ then, and are no errors.
 	export CFLAGS=-O0 CXXFLAGS=-O0
-	make -s -j2 B="$BUILD" shipped workloads
+	make -s -j2 WERROR=0 B="$BUILD" shipped workloads
 }
 
 teardown_file() {

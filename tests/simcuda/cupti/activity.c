@@ -111,7 +111,8 @@ CUptiResult cuptiActivityDisable(uint32_t kind)
 	if (kind >= 64 || !version__size(kind))
 		return CUPTI_ERROR_INVALID_KIND;
 	invert();
-	if (settings__get()->disable == FAULT_RACE && comes_from_gpu(kind) && pc_sampling__sees_launch()) {
+	if (settings__get()->disable == FAULT_RACE && comes_from_gpu(kind) &&
+	    pc_sampling__sees_launch()) {
 		fault__log("disable_races");
 		abort();
 	}
