@@ -167,7 +167,7 @@ void collective_section__put(struct sheet *sheet, const struct nccl_comms *comms
 {
 	char id[20], text[256];
 
-	if (!sheet->json && !comms->count)
+	if (!sheet->json && !comms->count && !comms->unknown_nodes)
 		return;
 	sheet__say(sheet,
 		   "\nCollectives of NCCL, of all ranks; waiting: for the rank that comes last\n");
@@ -181,12 +181,18 @@ void collective_section__put(struct sheet *sheet, const struct nccl_comms *comms
 			sheet__say(sheet, " communicator %s: %s\n", id_of(&comms->list[i], id),
 				   text);
 	sheet__put(sheet, "collectives_without_kernel", cell_number(comms->unlaunched));
+	sheet__put(sheet, "collectives_of_unknown_nodes", cell_number(comms->unknown_nodes));
 	sheet__put(sheet, "communicators_left_out", cell_number(comms->left_out));
 	if (comms->unlaunched)
 		sheet__say(sheet,
 			   " %" PRIu64 " calls without a kernel: in graphs, launched by another "
 			   "thread, or lost\n",
 			   comms->unlaunched);
+	if (comms->unknown_nodes)
+		sheet__say(sheet,
+			   " %" PRIu64 " kernels in graphs whose capture was not observed: not "
+			   "in these numbers\n",
+			   comms->unknown_nodes);
 	if (comms->left_out)
 		sheet__say(sheet, " more communicators than are kept: %" PRIu64 " are missing\n",
 			   comms->left_out);

@@ -7,6 +7,7 @@
 #include "cuda-trace/base/array_grow.h"
 #include "cuda-trace/base/clock.h"
 #include "cuda-trace/capture/nccl_calls.h"
+#include "cuda-trace/collectives/graph_collectives.h"
 #include "cuda-trace/collectives/kernel_halves.h"
 
 #define MAX_COMMS   1024
@@ -46,6 +47,7 @@ struct collectives {
 	struct thread *threads;
 	uint32_t thread_count, thread_capacity;
 	struct kernel_halves halves;
+	struct graph_collectives *graphs; /* NULL until a call comes */
 };
 
 struct collectives *collectives__new(struct nccl_comms *comms,
@@ -90,6 +92,7 @@ void collectives__free(struct collectives *collectives)
 		free(thread->issues);
 	}
 	kernel_halves__forget(&collectives->halves);
+	graph_collectives__free(collectives->graphs);
 	free(collectives->threads);
 	free(collectives->known);
 	free(collectives);
@@ -341,6 +344,8 @@ uint64_t collectives__call(struct collectives *collectives, const struct event_c
 {
 	if (!collectives || !call->function || call->function >= NCCL_FUNCTIONS)
 		return 0;
+	if (!collectives->graphs && !collectives->options.launched)
+		collectives->graphs = graph_collectives__new(collectives->comms);
 	if (call->function < NCCL_OPERATIONS)
 		return note_operation(collectives, call);
 	if (call->function == NCCL_GROUP_END)
@@ -442,7 +447,23 @@ void collectives__launch(struct collectives *collectives, const struct cuda_laun
 	half.work = issue->work;
 	if (collectives->options.launched)
 		return;
-	kernel_halves__put(&collectives->halves, &half);
+	if (!graph_collectives__launch(collectives->graphs,
+				       &(struct graph_collectives_launch){
+					       .tid = launch->tid,
+					       .correlation = launch->head.correlation,
+					       .start = launch->start,
+					       .end = end,
+					       .work = issue->work,
+				       }))
+		kernel_halves__put(&collectives->halves, &half);
+}
+
+void collectives__node(struct collectives *collectives, const struct cuda_graph_node *node)
+{
+	uint32_t correlation = collectives ? graph_collectives__node(collectives->graphs, node) : 0;
+
+	if (correlation)
+		kernel_halves__drop(&collectives->halves, correlation);
 }
 
 void collectives__kernel(struct collectives *collectives, const struct cuda_kernel *kernel,
@@ -456,8 +477,10 @@ void collectives__kernel(struct collectives *collectives, const struct cuda_kern
 		.end = kernel->end,
 	};
 
-	if (!collectives || !collectives->expects_kernels || kernel->graph ||
-	    !collectives__is_nccl(name))
+	if (!collectives || !collectives->expects_kernels || !collectives__is_nccl(name))
 		return;
-	kernel_halves__put(&collectives->halves, &half);
+	if (kernel->graph)
+		graph_collectives__kernel(collectives->graphs, kernel);
+	else
+		kernel_halves__put(&collectives->halves, &half);
 }

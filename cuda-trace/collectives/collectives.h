@@ -35,6 +35,8 @@ void collectives__recorded(struct collectives *collectives, const struct event_c
 /* `name` is the kernel's; NULL = unknown. */
 void collectives__launch(struct collectives *collectives, const struct cuda_launch *launch,
 			 const char *name);
+/* A node of a graph is created or copied. */
+void collectives__node(struct collectives *collectives, const struct cuda_graph_node *node);
 void collectives__kernel(struct collectives *collectives, const struct cuda_kernel *kernel,
 			 const char *name);
 /* A kernel of NCCL, by its name; maybe mangled. */

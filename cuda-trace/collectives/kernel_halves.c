@@ -85,6 +85,14 @@ void kernel_halves__put(struct kernel_halves *halves, const struct kernel_half *
 	free_half(halves, link);
 }
 
+void kernel_halves__drop(struct kernel_halves *halves, uint32_t correlation)
+{
+	struct kernel_half **link = find(halves, correlation);
+
+	if (*link && !(*link)->is_kernel)
+		free_half(halves, link);
+}
+
 struct nccl_comm_work *kernel_halves__call(struct kernel_halves *halves, uint32_t correlation)
 {
 	struct kernel_half *half = *find(halves, correlation);

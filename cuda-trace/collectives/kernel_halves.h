@@ -29,6 +29,8 @@ struct kernel_halves {
 void kernel_halves__put(struct kernel_halves *halves, const struct kernel_half *half);
 /* What a call with this correlation id does, to be added to; NULL: none waits. */
 struct nccl_comm_work *kernel_halves__call(struct kernel_halves *halves, uint32_t correlation);
+/* A call that has no kernel after all. */
+void kernel_halves__drop(struct kernel_halves *halves, uint32_t correlation);
 void kernel_halves__forget(struct kernel_halves *halves);
 
 #endif

@@ -243,18 +243,28 @@ static void conclude(struct nccl_comm *comm, const struct nccl_comm_work *work,
 	note_last(&comm->ranks[meeting->last], waited / (meetings->size - 1));
 }
 
+/* Calls follow each other. Replays have the same lower bits again and again. */
+static uint32_t place_of(uint64_t number)
+{
+	if (number & NCCL_COMM_REPLAYED)
+		number = number * 0x9e3779b97f4a7c15ull >> 32;
+	return number % MEETINGS;
+}
+
 /* Each rank counts once: what a group launches beyond its first kernel waits for nobody. */
 static void meet(struct nccl_comms *comms, const struct nccl_comm_work *work, uint64_t ns)
 {
 	struct nccl_comm *comm = &comms->list[work->comm];
 	struct nccl_comm_rank *rank = &comm->ranks[work->rank];
 	struct nccl_comm_meetings *meetings = meetings_of(comms, comm);
-	uint32_t place = work->number % MEETINGS;
+	bool replayed = work->number & NCCL_COMM_REPLAYED;
+	uint32_t place = place_of(work->number);
 	struct meeting *meeting;
 
-	if (!meetings || work->number < rank->next)
+	if (!meetings || (!replayed && work->number < rank->next))
 		return;
-	rank->next = work->number + 1;
+	if (!replayed)
+		rank->next = work->number + 1;
 	meeting = &meetings->list[place];
 	if (meeting->number != work->number + 1) {
 		comm->unmet += meeting->number != 0;

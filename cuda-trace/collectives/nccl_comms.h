@@ -65,6 +65,8 @@ struct nccl_comm {
 	int32_t late_before; /* index + 1; 0 = none */
 };
 
+#define NCCL_COMM_REPLAYED (1ull << 63) /* a number of graph_collectives.c, not of a call */
+
 /* A kernel and what it does: calls of one rank on one communicator, one group. */
 struct nccl_comm_part {
 	uint32_t function;
@@ -96,8 +98,9 @@ struct nccl_comms {
 	uint32_t waiting;  /* counted by collectives.c */
 	uint64_t left_out; /* communicators beyond the limit: their calls are not shown */
 	uint64_t ranks_left_out;
-	uint64_t unlaunched; /* calls without a kernel: captured into a graph, launched by another
-				thread, or the launch was lost */
+	uint64_t unlaunched; /* calls without a kernel: launched by another thread, or the launch or
+				the node of a graph was lost */
+	uint64_t unknown_nodes; /* kernels in graphs that were captured before they were observed */
 };
 
 enum nccl_comm_verdict {

@@ -379,7 +379,8 @@ int cmd_stat(int argc, char **argv)
 		watch.groups |= 1u << CUDA_GROUP_RUNTIME;
 	if (stat.options.errors)
 		watch.groups |= 1u << CUDA_GROUP_API_ERROR;
-	if (stat.options.graph_nodes)
+	if (stat.options.graph_nodes ||
+	    (watch.groups & GROUPS_COLLECTIVES && !(watch.groups >> CUDA_GROUP_GRAPH & 1)))
 		watch.groups |= 1u << CUDA_GROUP_GRAPH_NODES;
 	status = sample_options__choose(&usage, &stat.options.shared, watch.groups, &watch.sample);
 	if (status)
@@ -410,6 +411,7 @@ int cmd_stat(int argc, char **argv)
 	stat.table.copies_sampled = stat.table.sampled && !watch.sample.whole_copies;
 	stat.table.windowed = watch.windows.by != WINDOWS_ALWAYS;
 	stat.table.ranges_reported = watch.groups >> CUDA_GROUP_NVTX & 1;
+	stat.table.collectives_reported = watch.groups & GROUPS_COLLECTIVES;
 	stat.table.errors_reported = watch.groups >> CUDA_GROUP_API_ERROR & 1;
 	stat.overhead = overhead_limit__new(&watch.sample);
 	if (stat.options.api || asks_for_calls(watch.groups))

@@ -32,7 +32,8 @@ struct live_collectives *live_collectives__open(struct session_options *options,
 		return NULL;
 	live->comms.partial = true;
 	live->comms.limits = (struct nccl_comm_limits){MAX_COMMS, ranks, MAX_COMPARED, MAX_WAITING};
-	options->groups |= 1u << CUDA_GROUP_LAUNCH | 1u << CUDA_GROUP_KERNEL;
+	options->groups |=
+		1u << CUDA_GROUP_LAUNCH | 1u << CUDA_GROUP_KERNEL | 1u << CUDA_GROUP_GRAPH_NODES;
 	options->collectives = true;
 	options->ring_mib = 0;
 	return live;
@@ -80,7 +81,8 @@ void live_collectives__record(struct live_collectives *live, const struct proces
 	const struct cuda_kernel *kernel = (const struct cuda_kernel *)record;
 	const struct caller *caller;
 
-	if (!live || (record->kind != CUDA_RECORD_LAUNCH && record->kind != CUDA_RECORD_KERNEL))
+	if (!live || (record->kind != CUDA_RECORD_LAUNCH && record->kind != CUDA_RECORD_KERNEL &&
+		      record->kind != CUDA_RECORD_GRAPH_NODE))
 		return;
 	caller = *find(live, process);
 	if (!caller)
@@ -88,6 +90,8 @@ void live_collectives__record(struct live_collectives *live, const struct proces
 	if (record->kind == CUDA_RECORD_LAUNCH)
 		collectives__launch(caller->collectives, launch,
 				    process__name(process, launch->name));
+	else if (record->kind == CUDA_RECORD_GRAPH_NODE)
+		collectives__node(caller->collectives, (const struct cuda_graph_node *)record);
 	else
 		collectives__kernel(caller->collectives, kernel,
 				    process__name(process, kernel->name));

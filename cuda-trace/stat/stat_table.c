@@ -217,6 +217,18 @@ static void add_failure(const struct stat_table *table, struct tally *tally,
 		stat_errors__launch(errors, (const void *)record);
 }
 
+/* A process without calls may replay what it captured before. */
+static void note_collective(struct stat_table *table, struct tally *tally,
+			    const struct process *process, const struct cuda_kernel *kernel)
+{
+	if (tally->collectives)
+		collectives__kernel(tally->collectives, kernel,
+				    process__name(process, kernel->name));
+	else if (table->collectives_reported && kernel->graph &&
+		 collectives__is_nccl(process__name(process, kernel->name)))
+		table->comms.unknown_nodes++;
+}
+
 void stat_table__record(struct stat_table *table, struct process *process,
 			const struct cuda_record *record)
 {
@@ -236,10 +248,7 @@ void stat_table__record(struct stat_table *table, struct process *process,
 		stat_ranges__record(tally->ranges, record);
 	switch (record->kind) {
 	case CUDA_RECORD_KERNEL:
-		if (tally->collectives)
-			collectives__kernel(
-				tally->collectives, (const void *)record,
-				process__name(process, ((const struct cuda_kernel *)record)->name));
+		note_collective(table, tally, process, (const struct cuda_kernel *)record);
 		add_kernel(table, tally, process, (const struct cuda_kernel *)record);
 		break;
 	case CUDA_RECORD_LAUNCH:
@@ -258,6 +267,10 @@ void stat_table__record(struct stat_table *table, struct process *process,
 			note_shape(sums, launch->grid, launch->block);
 		tally->untimed += !launch->result && !was_reported(launch) &&
 				  !(launch->flags & CUDA_LAUNCH_TIMED);
+		break;
+	case CUDA_RECORD_GRAPH_NODE:
+		if (!table->past)
+			collectives__node(tally->collectives, (const void *)record);
 		break;
 	case CUDA_RECORD_GRAPH_LAUNCH:
 		if (launch->domain == CUDA_DOMAIN_RUNTIME)

@@ -89,6 +89,7 @@ struct stat_table {
 	bool windowed;		     /* so do they, of --range and its like: all of those */
 	uint64_t window_ns;	     /* their length, once that is known */
 	bool errors_reported;	     /* each failed call comes in the group API_ERROR */
+	bool collectives_reported;   /* calls of NCCL were requested */
 	bool ranges_reported;	     /* NVTX was requested: which kernels are in which range */
 	bool devices_listed;	     /* devices are listed; else they only tell GPUs apart */
 	bool past;		     /* of a recording: what has those pids here is another's */

@@ -75,6 +75,15 @@ ranks() {
 	assert_equal "$(value cuda_trace_collectives_left_out_total)" 0
 }
 
+@test "metrics --collectives (two ranks whose collectives a graph replays, one late) counts each replay, and names the late one" {
+	exporter exporter
+	ranks ranks -n 2 -s 1500 -c 500 -l 1 -u 3000 --replayed
+	wait_for 20 shows 1 cuda_collective_late_rank 'size="2"'
+	finished "$ranks_PID" 60
+	wait_for 10 shows 3000 cuda_collective_kernels_total 'size="2"'
+	assert_equal "$(value cuda_collective_compared_total 'size="2"' 'rank="0"')" 1500
+}
+
 @test "metrics --collectives (both formats) satisfies promtool" {
 	requires promtool
 	exporter exporter
@@ -174,9 +183,9 @@ fires() {
 
 @test "metrics --collectives (processes that call NCCL at random and launch little) keeps what is within the limits" {
 	local sources
-	mapfile -t sources < <(tool_sources collectives kernel_halves nccl_comms nccl_calls array_grow clock)
+	mapfile -t sources < <(tool_sources collectives graph_collectives kernel_halves key_index nccl_comms nccl_calls array_grow clock)
 	cc -std=gnu11 -D_GNU_SOURCE -fsanitize=address,undefined -fno-sanitize-recover=all -I"$TOP" -I"$B" -o unit \
-		"$TOP/tests/metrics/unit_comm_limits.c" "${sources[@]}"
+		"$TOP/tests/metrics/unit_comm_limits.c" "${sources[@]}" -lz
 	run -0 ./unit
 	assert_output "$(printf '%s\n' 'waiting 0' 'left out: communicators ranks calls')"
 }

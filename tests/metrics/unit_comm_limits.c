@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * collectives.h with limits: processes that call NCCL at random, mostly without launching anything,
- * and come and go. What is kept stays within the limits. Prints what had to be left out.
+ * make graphs at random, and come and go. What is kept stays within the limits. Prints what had to
+ * be left out.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,8 +64,20 @@ static void step(struct collectives *process, uint64_t time)
 	struct cuda_launch launch = {
 		.head.correlation = time, .tid = call.tid, .start = time, .end = time};
 	struct cuda_kernel kernel = {.head.correlation = time, .start = time, .end = time + 1000};
+	struct cuda_graph_node node = {
+		.node = 1 + rand() % 100000,
+		.original = rand() % 2 ? 1 + rand() % 100000 : 0,
+		.graph = 1 + rand() % 3000,
+		.tid = call.tid,
+		.start = time,
+	};
 
+	if (rand() % 4 == 0) {
+		kernel.graph = node.graph;
+		kernel.graph_node = 1 + rand() % 100000;
+	}
 	collectives__call(process, &call);
+	collectives__node(process, &node);
 	if (rand() % 3)
 		return;
 	collectives__launch(process, &launch, "ncclDevKernel_AllReduce");

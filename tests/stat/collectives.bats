@@ -45,6 +45,37 @@ verdict() {
 	assert_equal "$(json s.json '[.communicators[].ranks[].rank] | sort | tostring')" '[0,0,1,1,2,2,3,3]'
 }
 
+@test "stat (collectives that a graph replays, four ranks) counts each replay, and compares the ranks" {
+	ct stat --json -o s.json -- "$SIM" "$RANKS" -n 4 -s 40 --mixed --replayed >called
+	local op key
+	for op in all_reduce broadcast reduce all_gather reduce_scatter send recv; do
+		for key in calls bytes; do
+			assert_equal "$op $key $(json s.json "[.communicators[] | select(.size == 4) | .operations[]
+				| select(.operation == \"$op\") | .$key] | add")" "$op $key $(called called world $op $key)"
+		done
+	done
+	json s.json '.collectives_without_kernel == 0 and .collectives_of_unknown_nodes == 0'
+	json s.json '[.communicators[].operations[] | select(.operation != "send" and .operation != "recv")
+		| .compared_calls == .calls] | all'
+	json s.json '[.communicators[] | .verdict] | unique == ["balanced"]'
+}
+
+@test "stat (a rank is late before each replay of a graph) names it" {
+	local rank
+	for rank in 0 1; do
+		ct stat --json -o s.json -- "$SIM" "$RANKS" -s 60 -l $rank -u 5000 --replayed >called
+		assert_equal "$(verdict s.json)" "late_rank $rank"
+	done
+}
+
+@test "stat -p (a graph with collectives that was captured before) says how many kernels it does not know" {
+	start ranks "$SIM" "$RANKS" -s 4000 --replayed
+	wait_for 20 grep -q 'under way' ranks.out
+	ct stat -o s.txt -p "$ranks_PID" -d 1
+	grep -E '^ [1-9][0-9,]* kernels in graphs whose capture was not observed: not in these numbers$' s.txt
+	kill "$ranks_PID"
+}
+
 @test "stat (all-reduce of 1 MiB on two ranks) divides its time into transfer and waiting, and knows the bus bandwidth" {
 	ct stat --json -o s.json -- "$SIM" "$RANKS" -s 60 -l 1 -u 2000 >called
 	json s.json '.communicators[0].operations[0] | .transfer_ns + .wait_ns == .gpu_ns and .calls == 120'

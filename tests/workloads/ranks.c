@@ -21,12 +21,13 @@ static const char help[] =
 	"  -w, --while FILE  only while there is this file\n"
 	"  -g, --gate FILE   do not make communicators before there is this file\n"
 	"  -e, --elements N  of an all-reduce, of 4 bytes (262144)\n"
-	"  -m, --mixed       each operation of NCCL, groups, and a split communicator, too\n";
+	"  -m, --mixed       each operation of NCCL, groups, and a split communicator, too\n"
+	"  -r, --replayed    each step's collectives are a graph, captured once\n";
 
 static struct settings {
 	uint32_t ranks, steps, compute_us, late_us, elements;
 	int late;
-	bool mixed;
+	bool mixed, replayed;
 	const char *late_while, *gate;
 } settings = {.ranks = 2,
 	      .steps = 100,
@@ -109,6 +110,33 @@ static void print(const char *comm, int rank, const struct called *called)
 	fflush(stdout);
 }
 
+static void collectives(ncclComm_t comm, ncclComm_t half, int rank, ncclStream stream)
+{
+	all_reduce(world, comm, stream);
+	if (settings.mixed)
+		mix(comm, half, rank, stream);
+}
+
+/* Nothing runs yet: what is counted here is what one replay does. */
+static CUgraphExec capture(ncclComm_t comm, ncclComm_t half, int rank, CUstream stream)
+{
+	CUgraphExec exec;
+	CUgraph graph;
+
+	program__check(cuStreamBeginCapture_v2(stream, CU_CAPTURE_THREAD_LOCAL), "begin capture");
+	collectives(comm, half, rank, stream);
+	program__check(cuStreamEndCapture(stream, &graph), "cuStreamEndCapture");
+	program__check(cuGraphInstantiateWithFlags(&exec, graph, 0), "cuGraphInstantiate");
+	program__check(cuGraphDestroy(graph), "cuGraphDestroy");
+	for (int i = 0; i < OPERATIONS; i++) {
+		world[i].calls *= settings.steps;
+		world[i].bytes *= settings.steps;
+		child[i].calls *= settings.steps;
+		child[i].bytes *= settings.steps;
+	}
+	return exec;
+}
+
 static int run_rank(int rank, const char *name)
 {
 	struct shape shape = {{1, 1, 1}, {32, 1, 1}, 0};
@@ -117,6 +145,7 @@ static int run_rank(int rank, const char *name)
 	ncclComm_t comm, half = NULL;
 	struct program program;
 	ncclUniqueId id = {{0}};
+	CUgraphExec exec = NULL;
 	CUfunction spin;
 	CUstream stream;
 
@@ -129,6 +158,8 @@ static int run_rank(int rank, const char *name)
 	check(ncclCommInitRank(&comm, settings.ranks, id, rank), "ncclCommInitRank");
 	if (settings.mixed)
 		check(ncclCommSplit(comm, rank % 2, rank, &half, NULL), "ncclCommSplit");
+	if (settings.replayed)
+		exec = capture(comm, half, rank, stream);
 	for (uint32_t i = 0; i < settings.steps; i++) {
 		if (i == 100 && rank == 0)
 			puts("under way"), fflush(stdout);
@@ -137,9 +168,11 @@ static int run_rank(int rank, const char *name)
 		if (rank == settings.late &&
 		    (!settings.late_while || !access(settings.late_while, F_OK)))
 			sleep_us(settings.late_us);
-		all_reduce(world, comm, stream);
-		if (settings.mixed)
-			mix(comm, half, rank, stream);
+		if (exec)
+			program__check(counted__graph_launch(exec, stream, 0, 0, 0, 0),
+				       "cuGraphLaunch");
+		else
+			collectives(comm, half, rank, stream);
 		program__check(counted__stream_synchronize(stream), "cuStreamSynchronize");
 	}
 	print("world", rank, world);
@@ -166,20 +199,14 @@ static void start_rank(uint32_t rank, const ncclUniqueId *id, char **argv)
 
 static bool parse(int argc, char **argv)
 {
-	static const struct option options[] = {{"ranks", 1, NULL, 'n'},
-						{"steps", 1, NULL, 's'},
-						{"compute", 1, NULL, 'c'},
-						{"late", 1, NULL, 'l'},
-						{"us", 1, NULL, 'u'},
-						{"elements", 1, NULL, 'e'},
-						{"while", 1, NULL, 'w'},
-						{"gate", 1, NULL, 'g'},
-						{"mixed", 0, NULL, 'm'},
-						{"help", 0, NULL, 'h'},
-						{0}};
+	static const struct option options[] = {
+		{"ranks", 1, NULL, 'n'},    {"steps", 1, NULL, 's'}, {"compute", 1, NULL, 'c'},
+		{"late", 1, NULL, 'l'},	    {"us", 1, NULL, 'u'},    {"elements", 1, NULL, 'e'},
+		{"while", 1, NULL, 'w'},    {"gate", 1, NULL, 'g'},  {"mixed", 0, NULL, 'm'},
+		{"replayed", 0, NULL, 'r'}, {"help", 0, NULL, 'h'},  {0}};
 	int option;
 
-	while ((option = getopt_long(argc, argv, "n:s:c:l:u:w:g:e:mh", options, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, "n:s:c:l:u:w:g:e:mrh", options, NULL)) != -1) {
 		if (option == 'n')
 			settings.ranks = program__number(optarg, "--ranks");
 		else if (option == 's')
@@ -198,6 +225,8 @@ static bool parse(int argc, char **argv)
 			settings.elements = program__number(optarg, "--elements");
 		else if (option == 'm')
 			settings.mixed = true;
+		else if (option == 'r')
+			settings.replayed = true;
 		else
 			return false;
 	}

@@ -221,6 +221,8 @@ const struct kernel *kernel__find(const char *name);
 uint64_t kernel__duration(const struct launch *launch);
 /* A kernel of the simulated NCCL, which lasts until all ranks have come: the caller waits for that.
  * False: it is another one. */
+/* Of the simulated NCCL: its only parameter is the address of a struct nccl_meeting. */
+bool launch__is_collective(const struct launch *launch);
 bool kernel__meets(const struct launch *launch, uint64_t start, uint64_t *ns);
 void kernel__run(const struct launch *launch);
 bool function__valid(CUfunction function);

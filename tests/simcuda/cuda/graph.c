@@ -107,11 +107,14 @@ static void node__keep_parameters(CUgraphNode node)
 {
 	const struct kernel *kernel = node->launch.function->kernel;
 	void **parameters = node->launch.parameters;
+	unsigned int count = kernel ? kernel->parameters : 0;
 
-	if (!kernel || !parameters)
+	if (parameters && launch__is_collective(&node->launch))
+		count = 1;
+	if (!parameters || !count)
 		return;
-	for (unsigned int i = 0; i < kernel->parameters; i++) {
-		memcpy(&node->values[i], parameters[i], kernel->sizes[i]);
+	for (unsigned int i = 0; i < count; i++) {
+		memcpy(&node->values[i], parameters[i], kernel ? kernel->sizes[i] : sizeof(void *));
 		node->parameters[i] = &node->values[i];
 	}
 	node->launch.parameters = node->parameters;

@@ -52,12 +52,16 @@ static uint64_t launch__threads(const struct launch *launch)
 	       launch->block[1] * launch->block[2];
 }
 
+bool launch__is_collective(const struct launch *launch)
+{
+	return !strncmp(launch->function->name, NCCL_KERNEL, strlen(NCCL_KERNEL));
+}
+
 bool kernel__meets(const struct launch *launch, uint64_t start, uint64_t *ns)
 {
 	const struct nccl_meeting *meeting;
 
-	if (strncmp(launch->function->name, NCCL_KERNEL, strlen(NCCL_KERNEL)) ||
-	    !launch->parameters)
+	if (!launch__is_collective(launch) || !launch->parameters)
 		return false;
 	meeting = *(const struct nccl_meeting **)launch->parameters[0];
 	*ns = meeting->duration(meeting, start);

@@ -137,11 +137,27 @@ static CUfunction kernel_of(enum operation operation)
 	return functions[operation];
 }
 
+/* What is captured is read at each replay, and never freed. */
+static struct work *kept(struct work *work)
+{
+	struct work *copy;
+	int captures = 0;
+
+	if (cuStreamIsCapturing(work->stream, &captures) || !captures)
+		return work;
+	copy = malloc(sizeof(*copy));
+	if (!copy)
+		abort();
+	*copy = *work;
+	return copy;
+}
+
 static int launch(struct work *work)
 {
-	void *address = work, *parameters[] = {&address};
+	void *address, *parameters[] = {&address};
 
 	work->meeting.duration = meet;
+	address = kept(work);
 	return cuLaunchKernel(kernel_of(work->operation), 2, 1, 1, 96, 1, 1, 0, work->stream,
 			      parameters, NULL)
 		       ? 1

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Collectives in CUDA graphs, of one process. A call of NCCL into a capturing stream creates a node
+ * instead of a kernel; the graph's instantiation copies the node; each replay runs the copy, and
+ * its kernel has the copy's id. So a kernel leads to its node, and that to what the call does. One
+ * thread. All of these accept NULL.
+ */
+#ifndef CUDA_TRACE_COLLECTIVES_GRAPH_COLLECTIVES_H
+#define CUDA_TRACE_COLLECTIVES_GRAPH_COLLECTIVES_H
+
+#include "cuda-trace/collectives/nccl_comms.h"
+#include "libcupti-usdt/probes.h"
+
+struct graph_collectives;
+
+/* A launch of NCCL's. */
+struct graph_collectives_launch {
+	uint32_t tid, correlation;
+	uint64_t start, end; /* ns */
+	struct nccl_comm_work work;
+};
+
+struct graph_collectives *graph_collectives__new(struct nccl_comms *comms);
+/* True: it created a node that is known already, and runs nothing by itself. The node may also come
+ * after it. */
+bool graph_collectives__launch(struct graph_collectives *graphs,
+			       const struct graph_collectives_launch *launch);
+/* A node is created or copied. Correlation id of the launch that created it, if that came before;
+ * 0 = none. */
+uint32_t graph_collectives__node(struct graph_collectives *graphs,
+				 const struct cuda_graph_node *node);
+/* A kernel of NCCL's in a graph. */
+void graph_collectives__kernel(struct graph_collectives *graphs, const struct cuda_kernel *kernel);
+void graph_collectives__free(struct graph_collectives *graphs);
+
+#endif
