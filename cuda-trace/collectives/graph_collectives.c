@@ -104,7 +104,7 @@ static void add_node(struct graph_collectives *graphs, uint64_t id, uint32_t gra
 }
 
 /* What was captured was not executed. */
-static void take_back_calls(struct nccl_comms *comms, const struct nccl_comm_work *work)
+static void uncount_calls(struct nccl_comms *comms, const struct nccl_comm_work *work)
 {
 	for (uint32_t i = 0; i < work->part_count; i++) {
 		struct nccl_comm_sums *sums =
@@ -125,7 +125,7 @@ static bool created(const struct graph_collectives_launch *launch,
 static void bind(struct graph_collectives *graphs, const struct cuda_graph_node *node,
 		 const struct nccl_comm_work *work)
 {
-	take_back_calls(graphs->comms, work);
+	uncount_calls(graphs->comms, work);
 	add_node(graphs, node->node, node->graph, work);
 }
 
