@@ -72,8 +72,8 @@ static const struct option_row rows[] = {
 	 "the recording (default " DEFAULT_PATH "); %p, %h, %r, %c\nbecome pid, host, rank and "
 	 "command",
 	 AT(path)},
-	{OPTION_FLAG, 'f', "force", NULL, "use FILE's name even if it is not a recording;\nit is kept as FILE.old",
-	 AT(force)},
+	{OPTION_FLAG, 'f', "force", NULL,
+	 "use FILE's name even if it is not a recording;\nit is kept as FILE.old", AT(force)},
 	{OPTION_FLAG, 'z', "compress", NULL, "gzip the finished file", AT(compress)},
 	{OPTION_TEXT, 0, "max-size", "SIZE", "stop before the file gets larger (500M, 2G)",
 	 AT(max_size)},
