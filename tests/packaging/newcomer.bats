@@ -122,7 +122,7 @@ newcomer() {
 		kill $!
 		grep -q "^Programs started from here load the library\.$" out || { cat out; exit 1; }
 		grep "serve .* dormant .*cupti" out
-		grep "serve .* ms cupti  active$" out || { cat out; exit 1; }'
+		grep "serve .* [mu]s cupti  active$" out || { cat out; exit 1; }'
 	# A new login needs no more than that.
 	newcomer 'bash -lc "cuda-trace status | tail -n 1" | grep "^Programs started from here load the library\.$"
 		cuda-trace disable | grep "unset CUDA_INJECTION64_PATH"
