@@ -31,13 +31,6 @@ extern const char etext[] __attribute__((visibility("hidden")));
 static bool claimed, yields, released;
 static uint64_t retry; /* ns */
 
-static void rest(uint32_t milliseconds)
-{
-	_Atomic(uint32_t) never = 0;
-
-	futex__wait(&never, 0, milliseconds);
-}
-
 /* A uprobe is a breakpoint at the function's entry. Anybody's will do: what is behind it is what a
  * debugger shows us, and the wait is short. */
 static bool has_breakpoint(const void *function)
@@ -92,7 +85,7 @@ bool claim__begin(bool program_runs)
 	probe_sites__cupti_claim(status__instance(), (uintptr_t)cupti_api__get()->Subscribe,
 				 (uintptr_t)__ehdr_start, (uintptr_t)etext);
 	while (site_wanted(cupti_claim) && !is_gated() && clock__now() < until)
-		rest(TURN_MS);
+		thread__rest(TURN_MS * 1000);
 	if (!claim__look())
 		return true;
 	claim__end();
@@ -131,7 +124,7 @@ void claim__flush(void)
 
 	cupti_api__get()->ActivityFlushAll(0);
 	while (activity_buffers__are_out() && clock__now() < until) {
-		rest(TURN_MS);
+		thread__rest(TURN_MS * 1000);
 		cupti_api__get()->ActivityFlushAll(0);
 	}
 	if (activity_buffers__are_out())

@@ -85,12 +85,11 @@ int subscription__new(void **subscriber, bool program_runs)
  */
 void subscription__settle(void)
 {
-	_Atomic(uint32_t) never = 0;
 	bool yields = claim__must_yield();
 
-	futex__wait(&never, 0, SETTLE_MS);
+	thread__rest(SETTLE_MS * 1000);
 	if (!thread_progress__wait(yields ? YIELD_SETTLE_MS : CALLBACK_SETTLE_MS) && !yields)
-		futex__wait(&never, 0, BLIND_SETTLE_MS);
+		thread__rest(BLIND_SETTLE_MS * 1000);
 }
 
 void subscription__end(void **subscriber)

@@ -50,14 +50,13 @@ static void flush_all(void)
 {
 	uint64_t began = clock__now();
 	bool force = probe_sites__one_listener();
-	_Atomic(uint32_t) never = 0;
 
 	if (force)
 		activity_records__expect_unfinished(true);
 	cupti_api__get()->ActivityFlushAll(force ? CUPTI_FLUSH_FORCED : 0);
 	/* A buffer with one kernel that runs is kept: at another moment none may. */
 	for (int i = 0; !force && i < AGAIN_TIMES && launch_state__is_listening(); i++) {
-		futex__wait(&never, 0, AGAIN_MS);
+		thread__rest(AGAIN_MS * 1000);
 		cupti_api__get()->ActivityFlushAll(0);
 	}
 	if (force)
@@ -123,12 +122,11 @@ uint64_t flusher__flushed(void)
 
 void flusher__tell_first(bool under_way)
 {
-	_Atomic(uint32_t) never = 0;
 
 	atomic_store(&first, under_way);
 	if (under_way)
 		wake();
 	/* What is just being sent must not come after the news that it is over. */
 	for (int i = 0; !under_way && atomic_load(&telling) && i < SETTLE_MAX; i++)
-		futex__wait(&never, 0, SETTLE_MS);
+		thread__rest(SETTLE_MS * 1000);
 }

@@ -103,13 +103,6 @@ static bool is_quiet(void)
 	return true;
 }
 
-static void rest(uint32_t milliseconds)
-{
-	_Atomic(uint32_t) never = 0;
-
-	futex__wait(&never, 0, milliseconds);
-}
-
 static void put_off(void)
 {
 	not_before = clock__now() + pause_ns;
@@ -134,13 +127,13 @@ bool switch_barrier__begin(bool off)
 		thread_progress__wait(RUN_MS);
 		return true;
 	}
-	rest(SETTLE_MS);
+	thread__rest(SETTLE_MS * 1000);
 	for (uint32_t turn = 0; turn < quiet_ms; turn++) {
 		if (is_quiet()) {
 			begin_anew();
 			return true;
 		}
-		rest(1);
+		thread__rest(1000);
 	}
 	switch_barrier__end();
 	put_off();

@@ -21,11 +21,12 @@ void switch_barrier__open(uint32_t version, bool program_runs);
 /* CUPTI of this version needs it for each switch, and slots. */
 bool switch_barrier__is_needed(void);
 
-/* On the agent's own thread, before something is switched on, or off: no thread is inside of a
- * graph's launch, and none comes into a launch, until switch_barrier__end(). False: one does not
- * return, or may have begun before callbacks came, and none is held any longer; try again later.
- * True at once where it is not needed, or begun already. Callbacks of launches must be on, or
- * none is held. */
+/* On the agent's own thread, before something is switched on, or off: no thread comes into a launch
+ * until switch_barrier__end(). Threads inside of one are waited for: 50 ms at most, if they do not
+ * get a CPU; before 13.0 Update 1, those that launch a graph until they have left. False: one of
+ * these does not return, or may have begun before callbacks came, and none is held any longer; try
+ * again later. True at once where it is not needed, or begun already. Callbacks of launches must be
+ * on, or none is held. */
 bool switch_barrier__begin(bool off);
 void switch_barrier__end(void);
 
