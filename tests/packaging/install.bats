@@ -11,8 +11,10 @@ setup_file() {
 	cd "$TOP" || return 1
 	# The makefiles are what is tested: without optimisation, a build takes half as long.
 	# The compiler's warnings differ then, and are no errors.
-	export CFLAGS=-O0 CXXFLAGS=-O0
-	make -s -j2 WERROR=0 B="$BUILD" shipped workloads
+	# Exported: with other settings than here, the tests' own make would build everything again.
+	unset MAKEFLAGS MFLAGS MAKELEVEL
+	export CFLAGS=-O0 CXXFLAGS=-O0 WERROR=0
+	make -s -j2 B="$BUILD" shipped workloads
 }
 
 teardown_file() {
