@@ -286,9 +286,6 @@ int cmd_metrics(int argc, char **argv)
 					       &sample);
 	if (status)
 		return status;
-	if (options.idle && sample.on_ms)
-		return options__misuse(&usage, "--idle needs all kernels: not with --sample or "
-					       "--max-overhead");
 	if (options.collectives && sample.on_ms)
 		return options__misuse(&usage, "--collectives needs all kernels: not with --sample "
 					       "or --max-overhead");

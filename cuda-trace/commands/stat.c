@@ -12,6 +12,7 @@
 #include "cuda-trace/base/clock.h"
 #include "cuda-trace/energy/energy.h"
 #include "cuda-trace/idle/idle.h"
+#include "cuda-trace/idle/idle_budget.h"
 #include "cuda-trace/stat/stat_origins.h"
 #include "cuda-trace/stat/stat_report.h"
 #include "cuda-trace/capture/watch.h"
@@ -191,27 +192,12 @@ static void read_steps(struct stat *stat)
 		energy__step(stat->energy, &step);
 }
 
-static void limit_idle(struct stat *stat)
-{
-	struct overhead_finding overhead;
-	double part;
-
-	if (!stat->idle || !overhead_limit__finding(stat->overhead, &overhead))
-		return;
-	if (idle__limit(stat->idle, overhead.limit, &part))
-		fprintf(stderr,
-			"cuda-trace stat: --idle: scheduler events cost %.2g%% of the time, more "
-			"than --max-overhead %g%%: idle time from now on is not explained\n",
-			100 * part, 100 * overhead.limit);
-	overhead_limit__besides(stat->overhead, part);
-}
-
 static bool on_tick(void *context, struct session *session)
 {
 	struct stat *stat = context;
 
 	idle__tick(stat->idle);
-	limit_idle(stat);
+	idle_budget__tick(stat->idle, stat->overhead, "stat");
 	stat_recorder__tick(stat->recorder, session);
 	read_steps(stat);
 	stat_calls__tick(stat->calls);

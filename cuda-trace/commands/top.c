@@ -200,9 +200,6 @@ int cmd_top(int argc, char **argv)
 						&sample);
 	if (status)
 		return status;
-	if (options.idle && sample.on_ms)
-		return options__misuse(&usage, "--idle needs all kernels: not with --sample or "
-					       "--max-overhead");
 	live.idle = options.idle;
 	live__sample(&live, &sample);
 	setlocale(LC_CTYPE, "");

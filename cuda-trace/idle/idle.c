@@ -18,8 +18,10 @@
 
 #define KEPT_MAX (1u << 20)
 #define LATE_NS	 1000000000
-#define NAMELESS UINT32_MAX
-#define TOO_MUCH 2 /* measurements */
+/* With windows: a timed launch whose kernel comes later counts as an untimed one. */
+#define WINDOW_LATE_NS (3 * (uint64_t)LATE_NS)
+#define NAMELESS       UINT32_MAX
+#define TOO_MUCH       2 /* measurements */
 
 struct idle {
 	struct idle_timeline *timeline;
@@ -58,7 +60,7 @@ struct idle *idle__new(bool follows)
 bool idle__sample(struct idle *idle)
 {
 	idle->observed = idle_observed__new();
-	idle_gaps__sample(idle->gaps, idle->observed);
+	idle_gaps__sample(idle->gaps, idle->observed, idle->follows);
 	return idle->observed;
 }
 
@@ -129,20 +131,35 @@ static void read_evidence(struct idle *idle)
 	idle->last_read = now;
 }
 
+static bool keeps_too_much(const struct idle *idle)
+{
+	return idle_timeline__size(idle->timeline) >= KEPT_MAX ||
+	       idle_gaps__size(idle->gaps) >= KEPT_MAX ||
+	       idle_observed__size(idle->observed) >= KEPT_MAX;
+}
+
+/* And forgets it. False: there was no GPU yet. */
+static bool explain_until(struct idle *idle, uint64_t until)
+{
+	uint64_t before;
+	bool any = idle_gaps__close(idle->gaps, until, &before);
+
+	idle_timeline__forget(idle->timeline, before);
+	return any;
+}
+
 void idle__tick(struct idle *idle)
 {
 	if (!idle)
 		return;
 	read_evidence(idle);
-	if (idle_timeline__size(idle->timeline) < KEPT_MAX &&
-	    idle_gaps__size(idle->gaps) < KEPT_MAX &&
-	    idle_observed__size(idle->observed) < KEPT_MAX)
+	if (!keeps_too_much(idle))
 		return;
 	/* So much in less than that time: then what is late is counted. */
-	if (!idle_gaps__close(idle->gaps, idle->last_read - LATE_NS) ||
+	if (!explain_until(idle, idle->last_read - LATE_NS) ||
 	    idle_timeline__size(idle->timeline) >= KEPT_MAX ||
 	    idle_gaps__size(idle->gaps) >= KEPT_MAX)
-		idle_gaps__close(idle->gaps, idle->last_read - LATE_NS / 5);
+		explain_until(idle, idle->last_read - LATE_NS / 5);
 }
 
 static void stop(struct idle *idle)
@@ -151,6 +168,9 @@ static void stop(struct idle *idle)
 	idle_evidence__finish(idle_threads__evidence(idle->threads));
 	idle_observed__stop(idle->observed);
 	idle->stopped = monotonic__ns();
+	if (idle->follows)
+		idle->sums.reduced = "scheduler events cost more than --max-overhead: idle time is "
+				     "not explained any more";
 }
 
 bool idle__limit(struct idle *idle, double limit, double *part)
@@ -279,6 +299,21 @@ static void forget_more(struct idle *idle, uint64_t before)
 	idle_timeline__forget(idle->timeline, until);
 }
 
+/* Returns before when evidence is needed no longer. */
+static uint64_t follow(struct idle *idle)
+{
+	uint64_t before;
+
+	if (idle->observed)
+		idle_gaps__close(idle->gaps,
+				 idle->last_read -
+					 (keeps_too_much(idle) ? LATE_NS : WINDOW_LATE_NS),
+				 &before);
+	else
+		idle_gaps__follow(idle->gaps, idle->last_read - LATE_NS, true, &before);
+	return before;
+}
+
 bool idle__follow(struct idle *idle)
 {
 	uint64_t before;
@@ -291,7 +326,7 @@ bool idle__follow(struct idle *idle)
 	idle->next_follow = idle->last_read + LATE_NS;
 	idle_timeline__provisional(idle->timeline, true);
 	idle_evidence__present(idle_threads__evidence(idle->threads));
-	idle_gaps__follow(idle->gaps, idle->last_read - LATE_NS, true, &before);
+	before = follow(idle);
 	idle_timeline__provisional(idle->timeline, false);
 	idle_timeline__forget(idle->timeline, before);
 	if (idle_timeline__size(idle->timeline) >= KEPT_MAX)
@@ -372,7 +407,7 @@ void idle__progress(struct idle *idle, uint64_t until)
 {
 	if (idle_timeline__size(idle->timeline) >= KEPT_MAX ||
 	    idle_gaps__size(idle->gaps) >= KEPT_MAX)
-		idle_gaps__close(idle->gaps, until - LATE_NS);
+		explain_until(idle, until - LATE_NS);
 }
 
 const struct idle_sums *idle__finish(struct idle *idle)

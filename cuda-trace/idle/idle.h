@@ -55,7 +55,7 @@ struct idle_sums {
 struct idle *idle__new(bool follows);
 void idle__free(struct idle *idle);
 /* Kernels are timed in windows only: only what lies in observed time is explained. Before anything
- * comes, and not with idle__follow(). False: no memory. */
+ * comes. False: no memory. */
 bool idle__sample(struct idle *idle);
 /* With idle__sample(), several times a second: measures what the evidence costs, as a part of the
  * time, and stops it where that is more than the limit. *part: as measured last, 0 before. True: it
@@ -75,7 +75,8 @@ void idle__on_gap(struct idle *idle, idle_gap_handler handle, void *context);
 void idle__tick(struct idle *idle);
 /*
  * For commands that show it live, instead of idle__finish(): called several times a second, it
- * explains once a second what is older than a second, and forgets it. True: it has.
+ * explains once a second what is older than a second (with idle__sample(): than three), and forgets
+ * it. True: it has.
  */
 bool idle__follow(struct idle *idle);
 /* As followed until now. The sums are valid until the next call. */

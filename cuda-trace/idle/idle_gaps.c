@@ -53,9 +53,10 @@ void idle_gaps__notify(struct idle_gaps *gaps, idle_gap_handler handle, void *co
 	gaps->context = context;
 }
 
-void idle_gaps__sample(struct idle_gaps *gaps, struct idle_observed *observed)
+void idle_gaps__sample(struct idle_gaps *gaps, struct idle_observed *observed, bool follows)
 {
 	gaps->observed = observed;
+	gaps->follows = follows;
 }
 
 struct idle_known *idle_gaps__know(struct idle_gaps *gaps)
@@ -266,6 +267,8 @@ static void explain_known(struct idle_gaps *gaps, struct gpu *gpu, uint64_t from
 		idle_gaps__explain(gaps, gpu, from, to, ends);
 		return;
 	}
+	if (gaps->follows && !ends)
+		idle_gaps__check_last(gaps, gpu);
 	list = idle_observed__of(gaps->observed, (uint32_t)(gpu - gaps->gpus), &count);
 	for (uint32_t i = first_after(list, count, from); i < count && list[i].start < to; i++) {
 		uint64_t start = list[i].start > from ? list[i].start : from;
@@ -284,7 +287,8 @@ static void observe(struct idle_gaps *gaps, uint64_t until)
 	if (!gaps->observed)
 		return;
 	idle_observed__close(gaps->observed, until);
-	until = until < gaps->last ? until : gaps->last;
+	if (!gaps->follows && gaps->last < until)
+		until = gaps->last;
 	for (uint32_t gpu = 0; gpu < gaps->set.count; gpu++) {
 		const struct interval *list = idle_observed__of(gaps->observed, gpu, &count);
 
@@ -354,21 +358,31 @@ void idle_gaps__close_gpu(struct idle_gaps *gaps, struct gpu *gpu, uint64_t unti
 	memmove(gpu->operations, gpu->operations + i, gpu->count * sizeof(*gpu->operations));
 }
 
-bool idle_gaps__close(struct idle_gaps *gaps, uint64_t until)
+/* A GPU that has long been idle needs the time since then, but not without limit. */
+uint64_t idle_gaps__needs(struct idle_gaps *gaps, uint64_t from, uint64_t until)
 {
-	uint64_t before = UINT64_MAX;
+	uint64_t before = from - IDLE_HOLDER_NS;
+
+	if (before + GAPS_KEPT_NS < until)
+		before = until - GAPS_KEPT_NS;
+	for (uint32_t i = 0; i < gaps->known.lossy_count; i++)
+		if (gaps->known.lossy[i].to < before)
+			gaps->known.lossy[i--] = gaps->known.lossy[--gaps->known.lossy_count];
+	return before;
+}
+
+bool idle_gaps__close(struct idle_gaps *gaps, uint64_t until, uint64_t *before)
+{
+	uint64_t from = until;
 
 	idle_timeline__prepare(gaps->known.timeline);
 	observe(gaps, until);
 	for (uint32_t i = 0; i < gaps->set.count; i++) {
 		idle_gaps__close_gpu(gaps, &gaps->gpus[i], until);
-		if (gaps->gpus[i].busy_until < before)
-			before = gaps->gpus[i].busy_until;
+		if (gaps->gpus[i].busy_until && gaps->gpus[i].busy_until < from)
+			from = gaps->gpus[i].busy_until;
 	}
-	/* A GPU that has long been idle needs the time since then, but not without limit. */
-	if (before + GAPS_KEPT_NS < until)
-		before = until - GAPS_KEPT_NS;
-	idle_timeline__forget(gaps->known.timeline, before);
+	*before = idle_gaps__needs(gaps, from, until);
 	return gaps->set.count;
 }
 

@@ -14,8 +14,9 @@ struct idle_gaps;
 
 struct idle_gaps *idle_gaps__new(struct idle_timeline *timeline, struct idle_functions *functions);
 void idle_gaps__free(struct idle_gaps *gaps);
-/* Only what was observed is explained; the caller's. */
-void idle_gaps__sample(struct idle_gaps *gaps, struct idle_observed *observed);
+/* Only what was observed is explained; the caller's. follows: idle_gaps__close() is called all
+ * along, with waits that have not ended. */
+void idle_gaps__sample(struct idle_gaps *gaps, struct idle_observed *observed, bool follows);
 /* To be kept true by the caller. */
 struct idle_known *idle_gaps__know(struct idle_gaps *gaps);
 void idle_gaps__record(struct idle_gaps *gaps, struct idle_host *host,
@@ -23,8 +24,9 @@ void idle_gaps__record(struct idle_gaps *gaps, struct idle_host *host,
 /* Its devices may be others from now on. */
 void idle_gaps__leave(struct idle_gaps *gaps, struct idle_host *host);
 size_t idle_gaps__size(const struct idle_gaps *gaps);
-/* Explains the gaps that end before that, and forgets what came before. False: there were none. */
-bool idle_gaps__close(struct idle_gaps *gaps, uint64_t until);
+/* Explains the gaps that end before that. *before: from when on the timeline is still needed.
+ * False: there was no GPU. */
+bool idle_gaps__close(struct idle_gaps *gaps, uint64_t until, uint64_t *before);
 /*
  * For a command that shows it live: also explains gaps that last, by the second, but none that a
  * launch without its work may have ended. A GPU counts from its first operation on, and while it

@@ -2,7 +2,6 @@
 /* Gaps that last, for commands that show them live. */
 #include <string.h>
 #include "cuda-trace/idle/idle_gaps_parts.h"
-#include "cuda-trace/idle/idle_waker.h"
 #include "cuda-trace/idle/open_launches.h"
 
 #define PIECE_NS 1000000000	 /* a gap that lasts is explained in such pieces */
@@ -28,14 +27,17 @@ static uint64_t may_work_from(const struct idle_gaps *gaps, uint32_t gpu, uint64
 	return until;
 }
 
+void idle_gaps__check_last(const struct idle_gaps *gaps, struct gpu *gpu)
+{
+	if (gpu->last && gaps->known.scheduler && !gpu->last->provisional)
+		gpu->last = NULL;
+}
+
 /* It is idle at least until then, and nothing says what will end that. */
 static void explain_piece(struct idle_gaps *gaps, struct gpu *gpu, uint64_t until, bool present)
 {
-	const struct idle_line *line = gpu->last;
-
-	/* A thread without a wait, past or present, has ended: who knows what it waits for. */
-	if (line && gaps->known.scheduler && present && !line->provisional)
-		gpu->last = NULL;
+	if (present)
+		idle_gaps__check_last(gaps, gpu);
 	idle_gaps__explain(gaps, gpu, gpu->busy_until, until, NULL);
 	gpu->whole_ns += until - gpu->busy_until;
 	gpu->busy_until = until;
@@ -63,18 +65,14 @@ static void follow_gpu(struct idle_gaps *gaps, uint32_t index, uint64_t until, b
 
 void idle_gaps__follow(struct idle_gaps *gaps, uint64_t until, bool present, uint64_t *before)
 {
+	uint64_t from = until;
+
 	gaps->follows = true;
 	idle_timeline__prepare(gaps->known.timeline);
-	*before = until;
 	for (uint32_t i = 0; i < gaps->set.count; i++) {
 		follow_gpu(gaps, i, until, present);
-		if (gaps->gpus[i].busy_until && gaps->gpus[i].busy_until < *before)
-			*before = gaps->gpus[i].busy_until;
+		if (gaps->gpus[i].busy_until && gaps->gpus[i].busy_until < from)
+			from = gaps->gpus[i].busy_until;
 	}
-	*before -= IDLE_HOLDER_NS;
-	if (*before + GAPS_KEPT_NS < until)
-		*before = until - GAPS_KEPT_NS;
-	for (uint32_t i = 0; i < gaps->known.lossy_count; i++)
-		if (gaps->known.lossy[i].to < *before)
-			gaps->known.lossy[i--] = gaps->known.lossy[--gaps->known.lossy_count];
+	*before = idle_gaps__needs(gaps, from, until);
 }

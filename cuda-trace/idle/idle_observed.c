@@ -19,6 +19,7 @@
 #define UNITS_MAX    8192 /* contexts */
 #define UNIT_RECORDS 256  /* one takes the memory of so many records */
 #define NEVER	     UINT64_MAX
+#define CLOCKS_NS    1000000
 #define PER_THREAD   2 /* CU_STREAM_PER_THREAD: each thread has its own */
 
 enum what { TIMED, UNTIMED, WAITED };
@@ -340,6 +341,21 @@ static void wait_for_all(struct unit *unit, const struct event *event)
 			unit->streams[i].done = event->end;
 }
 
+/* What was observed until then is reported. If the process goes on, it is observed from there on,
+ * too: a gap is as likely to be observed as if nobody had looked meanwhile. */
+static void pause_observed(struct idle_observed *observed, struct unit *unit, uint64_t until)
+{
+	uint64_t last_work = unit->last_work;
+
+	if (unit->from == NEVER)
+		return;
+	unit->last_work = 0;
+	end_observed(observed, unit, unit->ended < until ? unit->ended : until);
+	unit->last_work = last_work;
+	if (unit->ended > until)
+		unit->from = until;
+}
+
 static void follow_unit(struct idle_observed *observed, struct unit *unit, uint64_t until)
 {
 	uint32_t i = 0;
@@ -359,12 +375,7 @@ static void follow_unit(struct idle_observed *observed, struct unit *unit, uint6
 		else
 			launch_untimed(observed, unit, event);
 	}
-	if (unit->from != NEVER) {
-		uint64_t to = unit->ended < until ? unit->ended : until;
-
-		unit->last_work = 0;
-		end_observed(observed, unit, to);
-	}
+	pause_observed(observed, unit, until);
 	unit->count -= i;
 	memmove(unit->events, unit->events + i, unit->count * sizeof(*unit->events));
 }
@@ -448,6 +459,20 @@ static void find_gpu(struct idle_observed *observed, uint32_t gpu, uint64_t unti
 		observed->gpus[gpu].count = 0;
 }
 
+/* Work that came before its launch is looked at, less what the clocks may disagree by. */
+static void keep_works(struct idle_observed *observed, uint64_t until)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < observed->work_count; i++) {
+		const struct work *work = &observed->works[i];
+
+		if (work->unit->ended >= until && work->start + CLOCKS_NS >= until)
+			observed->works[kept++] = *work;
+	}
+	observed->work_count = kept;
+}
+
 static void free_ended(struct idle_observed *observed, uint64_t until)
 {
 	uint32_t kept = 0;
@@ -474,7 +499,7 @@ void idle_observed__close(struct idle_observed *observed, uint64_t until)
 	for (uint32_t gpu = 0; gpu < GPU_SET_MAX; gpu++)
 		find_gpu(observed, gpu, until);
 	observed->closed = until;
-	observed->work_count = 0;
+	keep_works(observed, until);
 	free_ended(observed, until);
 }
 

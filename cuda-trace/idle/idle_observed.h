@@ -33,7 +33,7 @@ void idle_observed__leave(struct idle_observed *observed, const struct idle_host
 /* Nothing is observed from now on. */
 void idle_observed__stop(struct idle_observed *observed);
 /* Finds out what was observed until then, of what has come. Afterwards the records before are
- * gone, and what follows begins anew. */
+ * gone. */
 void idle_observed__close(struct idle_observed *observed, uint64_t until);
 /* The intervals that the last close() found of a GPU, in order. */
 const struct interval *idle_observed__of(const struct idle_observed *observed, uint32_t gpu,

@@ -35,7 +35,7 @@ struct live {
 	struct session_lost_counts most_lost;
 	struct sources *sources;
 	struct live_shares *shares; /* NULL = not wanted */
-	bool by_name, by_device, is_attached;
+	bool by_name, by_device, whole_copies, is_attached;
 	struct session_options options; /* of these: the requested cycle */
 	struct live_pace pace;
 	struct live_origin origins[LIVE_ORIGINS];
@@ -222,7 +222,7 @@ static void on_tally(void *context, const struct tally_key *key, const struct ta
 	if (live->by_device && live_pending__tally(process, key, tally))
 		return;
 	note_beyond(live, key->device, tally->count);
-	if (live_sample__expand(key, tally, process->scale, &whole))
+	if (live_sample__expand(key, tally, process->scale, live->whole_copies, &whole))
 		tally = &whole;
 	live->sink.tally(live->sink.context, process, device_of(process, key->device), key, tally);
 }
@@ -305,6 +305,7 @@ struct live *live__open(const struct live_options *options, const struct live_si
 	memcpy(live->rest.state.comm, "other", sizeof("other"));
 	live->by_name = options->by_name;
 	live->by_device = options->by_device;
+	live->whole_copies = options->sample.whole_copies;
 	live->options = options->session;
 	live->pace = (struct live_pace){
 		.overhead = overhead_limit__new(&options->sample),
@@ -344,7 +345,7 @@ int live__poll(struct live *live, int timeout_ms)
 	live_sample__tick(&live->pace, live->aggregate, live->session, &live->options);
 	live_shares__tick(live->shares, live->slots);
 	err = session__poll(live->session, timeout_ms);
-	live_records__follow(&live->records);
+	live_records__follow(&live->records, &live->pace);
 	return err;
 }
 

@@ -80,7 +80,7 @@ struct live_options {
 	bool by_device;		    /* sums wait for their device: see live_pending.h */
 };
 
-/* Puts --sample and --max-overhead into options whose groups are chosen already. */
+/* Puts --sample and --max-overhead into options whose groups and .idle are chosen already. */
 void live__sample(struct live_options *options, const struct sample *sample);
 
 /* Processes by how they can be seen. X(enumerator, label) */

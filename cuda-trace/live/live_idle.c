@@ -8,12 +8,13 @@
 	(1u << CUDA_GROUP_LAUNCH | 1u << CUDA_GROUP_KERNEL | 1u << CUDA_GROUP_MEMCPY | \
 	 1u << CUDA_GROUP_MEMSET | 1u << CUDA_GROUP_DEVICE)
 
-bool live_idle__open(struct idle **idle, struct session_options *options)
+bool live_idle__open(struct idle **idle, const struct sample *sample,
+		     struct session_options *options)
 {
-	options->groups |= OPERATION_GROUPS | IDLE_CALL_GROUPS;
+	options->groups |= sample_options__groups(sample, OPERATION_GROUPS) | IDLE_CALL_GROUPS;
 	options->ring_mib = 0;
 	*idle = idle__new(true);
-	return *idle;
+	return *idle && (!sample->on_ms || idle__sample(*idle));
 }
 
 void live_idle__uuid(char out[48], const struct idle_gpu *gpu)

@@ -5,10 +5,12 @@
 
 #include <stdbool.h>
 #include "cuda-trace/capture/session.h"
+#include "cuda-trace/cli/sample_options.h"
 #include "cuda-trace/idle/idle.h"
 
 /* Adds to the options what it needs. False: no memory. */
-bool live_idle__open(struct idle **idle, struct session_options *options);
+bool live_idle__open(struct idle **idle, const struct sample *sample,
+		     struct session_options *options);
 /* As live_gpus__uuid(); "" = not known. */
 void live_idle__uuid(char out[48], const struct idle_gpu *gpu);
 /* Accepts NULL. */

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "cuda-trace/live/live_records.h"
 
+#include "cuda-trace/idle/idle_budget.h"
+
 bool live_records__open(struct live_records *records, const struct live_options *options,
 			struct session_options *session)
 {
-	if (options->idle && !live_idle__open(&records->idle, session))
+	if (options->idle && !live_idle__open(&records->idle, &options->sample, session))
 		return false;
 	if (options->collectives)
 		records->collectives = live_collectives__open(session, options->collective_ranks);
@@ -38,9 +40,10 @@ void live_records__end(struct live_records *records, struct process *process)
 	live_collectives__end(records->collectives, process);
 }
 
-void live_records__follow(struct live_records *records)
+void live_records__follow(struct live_records *records, struct live_pace *pace)
 {
 	idle__follow(records->idle);
+	idle_budget__tick(records->idle, pace->overhead, pace->command);
 	live_collectives__follow(records->collectives);
 }
 

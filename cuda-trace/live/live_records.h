@@ -25,7 +25,7 @@ void live_records__record(void *context, struct process *process, const struct c
 void live_records__collective(void *context, struct process *process,
 			      const struct event_collective *call, uint32_t correlation);
 void live_records__end(struct live_records *records, struct process *process);
-void live_records__follow(struct live_records *records);
+void live_records__follow(struct live_records *records, struct live_pace *pace);
 void live_records__free(struct live_records *records);
 
 #endif

@@ -12,7 +12,10 @@
 void live__sample(struct live_options *options, const struct sample *sample)
 {
 	options->sample = *sample;
-	options->session.groups = sample_options__groups(sample, options->session.groups);
+	/* A copy does not say its stream before it is done: an unknown one could run at any time.
+	 */
+	options->sample.whole_copies = options->idle && sample->on_ms;
+	options->session.groups = sample_options__groups(&options->sample, options->session.groups);
 	options->session.sample_on_ms = sample->on_ms;
 	options->session.sample_every_ms = sample->every_ms;
 }
@@ -66,11 +69,16 @@ static uint64_t times(uint64_t number, double scale)
 	return number * scale + 0.5;
 }
 
-bool live_sample__expand(const struct tally_key *key, const struct tally *tally, double scale,
-			 struct tally *whole)
+static bool is_sampled(const struct tally_key *key, bool whole_copies)
 {
-	if (scale <= 1 ||
-	    (key->kind != TALLY_KERNEL && key->kind != TALLY_MEMCPY && key->kind != TALLY_MEMSET))
+	return key->kind == TALLY_KERNEL ||
+	       (!whole_copies && (key->kind == TALLY_MEMCPY || key->kind == TALLY_MEMSET));
+}
+
+bool live_sample__expand(const struct tally_key *key, const struct tally *tally, double scale,
+			 bool whole_copies, struct tally *whole)
+{
+	if (scale <= 1 || !is_sampled(key, whole_copies))
 		return false;
 	*whole = (struct tally){
 		.count = times(tally->count, scale),

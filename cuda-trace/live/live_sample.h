@@ -32,9 +32,10 @@ void live_sample__tick(struct live_pace *pace, const struct aggregate *aggregate
  * the requested ones. */
 double live_sample__scale(const struct session_options *options, const struct process *traced,
 			  struct live_sample *last);
-/* True for a kind that is collected in windows only: *whole is then the extrapolated tally. */
+/* True for a kind that is collected in windows only (whole_copies: copies and memsets are not):
+ * *whole is then the extrapolated tally. */
 bool live_sample__expand(const struct tally_key *key, const struct tally *tally, double scale,
-			 struct tally *whole);
+			 bool whole_copies, struct tally *whole);
 /*
  * The variance of the time in an expanded tally, at most: each kernel counted as long as its
  * bucket's upper bound, and kernels as drawn one by one.

@@ -254,6 +254,7 @@ struct exporter *exporter__open(const struct exporter_options *options)
 	exporter->view.label_sets = options->label_sets;
 	exporter->view.sample_on_ms = options->live.session.sample_on_ms;
 	exporter->view.sample_every_ms = options->live.session.sample_every_ms;
+	exporter->view.whole_copies = options->live.sample.whole_copies;
 	exporter->view.devices = &exporter->devices;
 	exporter->view.counters = options->counters;
 	exporter->view.energy = options->live.energy;

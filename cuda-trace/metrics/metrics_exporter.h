@@ -40,6 +40,7 @@ struct exporter_view {
 	struct live_state state;
 	unsigned int label_sets;
 	uint32_t sample_on_ms, sample_every_ms; /* 0 = GPU records come all the time */
+	bool whole_copies;			/* those of copies and memsets always do */
 	bool limited;				/* by --max-overhead */
 	struct overhead_finding overhead;
 	double started;		/* Unix seconds */

@@ -505,8 +505,7 @@ void families__write(struct exposition *exposition, struct exporter_view *view)
 			.write = families[i].write,
 			.offset = families[i].offset,
 			.bounds = families[i].bounds,
-			.estimated = view->sample_on_ms &&
-				     metrics_sample__estimates(families[i].metric.name),
+			.estimated = metrics_sample__estimates(view, families[i].metric.name),
 		};
 
 		exposition__family(exposition, &families[i].metric);

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
 static const struct metric share = {METRIC_GAUGE, "cuda_trace_sample_share", "",
 				    "Part of the time in which GPU times are taken."};
 static const struct metric part = {
@@ -17,18 +19,22 @@ static const struct metric error = {
 	METRIC_GAUGE, "cuda_kernel_duration_error_seconds", "seconds",
 	"Sampling error of the sum of cuda_kernel_duration_seconds: two standard errors, at most."};
 
-bool metrics_sample__estimates(const char *family)
+bool metrics_sample__estimates(const struct exporter_view *view, const char *family)
 {
-	static const char *const families[] = {
-		"cuda_kernel_duration_seconds", "cuda_gpu_busy_seconds",
+	static const char *const kernels[] = {"cuda_kernel_duration_seconds",
+					      "cuda_gpu_busy_seconds"};
+	static const char *const copies[] = {
 		"cuda_memcpy_copies",		"cuda_memcpy_bytes",
 		"cuda_memcpy_duration_seconds", "cuda_memcpy_busy_seconds",
 		"cuda_memset_operations",	"cuda_memset_bytes",
 		"cuda_memset_seconds",
 	};
 
-	for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++)
-		if (!strcmp(family, families[i]))
+	for (size_t i = 0; view->sample_on_ms && i < COUNT(kernels); i++)
+		if (!strcmp(family, kernels[i]))
+			return true;
+	for (size_t i = 0; view->sample_on_ms && !view->whole_copies && i < COUNT(copies); i++)
+		if (!strcmp(family, copies[i]))
 			return true;
 	return false;
 }

@@ -11,7 +11,7 @@
 #define METRICS_ESTIMATED ",estimated=\"true\""
 
 /* Whether a family comes of records that --sample takes in windows. */
-bool metrics_sample__estimates(const char *family);
+bool metrics_sample__estimates(const struct exporter_view *view, const char *family);
 /* Writes nothing where GPU records come all the time. */
 void metrics_sample__write(struct exposition *exposition, struct exporter_view *view);
 

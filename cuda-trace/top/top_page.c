@@ -159,9 +159,9 @@ static void draw_head(struct page *page, const struct top_model *model, const st
 	draw_title(page, model, view);
 	if (model->sample_on_ms)
 		page__line(page, LINE_PLAIN,
-			   "GPU times are taken for %u ms in every %u ms: kernels and copies are "
-			   "estimates",
-			   model->sample_on_ms, model->sample_every_ms);
+			   "GPU times are taken for %u ms in every %u ms: %s are estimates",
+			   model->sample_on_ms, model->sample_every_ms,
+			   model->idle.idle ? "kernels" : "kernels and copies");
 	draw_losses(page, model);
 	if (left_out__sum(&model->state.left_out))
 		page__line(page, LINE_WARNING,

@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=bash
-# cpu_seconds: whole seconds of CPU time that the children of this shell have used, those of their children included.
+# cpu_seconds: sets CPU to the whole seconds of CPU time that the children of this shell have used, those of their
+# children included. Not in $(...), which is a shell without children.
 cpu_seconds() {
-	times | awk -F'[ms ]+' 'NR == 2 { print int($1 * 60 + $2 + $3 * 60 + $4) }'
+	local stat
+	read -ra stat <"/proc/$BASHPID/stat"
+	# shellcheck disable=SC2034 # for the caller
+	CPU=$(((stat[15] + stat[16]) / $(getconf CLK_TCK)))
 }

@@ -148,9 +148,60 @@ planted() {
 	refute grep -q 'idle' scrape
 }
 
-@test "metrics --idle (without what it needs) is refused" {
-	run -2 ct metrics --idle --sample 10ms/1s
-	assert_output --partial 'not with --sample'
-	run -2 ct metrics --idle --max-overhead 2%
-	assert_output --partial 'not with --sample or --max-overhead'
+# all_explained: nothing is added any more.
+all_explained() {
+	local before
+	scrape
+	before=$(seconds cuda_gpu_observed_seconds_total)
+	sleep 3
+	scrape
+	[ "$before" = "$(seconds cuda_gpu_observed_seconds_total)" ] && is "$before > 0"
+}
+
+# share_of NAME STEPS [EXPORTER'S ARGS...]: the idle share of the observed time.
+share_of() {
+	exporter "${@:3}"
+	traced "$WORKLOADS/idle/$1" "$2" >out
+	wait_for 30 all_explained
+	share=$(awk "BEGIN { print $(seconds cuda_gpu_idle_seconds_total) / $(seconds cuda_gpu_observed_seconds_total) }")
+	kill -TERM "$exporter_PID"
+	finished "$exporter_PID"
+}
+
+@test "metrics --idle --sample (sleeps, waits for the GPU) has the idle share and the cause of all the time" {
+	local all own
+	while read -r name steps cause; do
+		share_of "$name" "$steps"
+		all=$share
+		share_of "$name" "$steps" --sample 20ms/100ms
+		is "$share > $all - 0.08 && $share < $all + 0.08"
+		# A fifth of the time is in windows.
+		is "$(seconds cuda_gpu_observed_seconds_total) < 0.5 * $(expect_key out idle_ns) / 1e9 / $all"
+		own="$(seconds cuda_gpu_idle_seconds_total "cause=\"$cause\"") + $(seconds cuda_gpu_idle_seconds_total 'cause="preempted"')"
+		is "$own > 0.9 * $(seconds cuda_gpu_idle_seconds_total)"
+		grep -qx 'cuda_trace_idle_reduced 0' scrape
+	done <<-'END'
+		sleeps 600 sleep
+		each-sync 12000 cuda_call
+	END
+}
+
+counted_copies() {
+	scrape
+	is "$(seconds cuda_memcpy_copies_total) == $(expect_key out memcpys)"
+}
+
+@test "metrics --idle --sample (copies) counts these exactly, and calls them no estimates" {
+	exporter --sample 20ms/100ms
+	traced "$WORKLOADS/copies" >out
+	wait_for 15 counted_copies
+	refute grep -q '^cuda_memcpy_copies_total{.*estimated' scrape
+}
+
+@test "metrics --idle --max-overhead (scheduler events cost more) explains nothing from then on, and says so" {
+	exporter --max-overhead 0.01%
+	traced "$WORKLOADS/idle/each-sync" 12000 >out
+	wait_for 20 grep -q 'metrics: --idle: scheduler events cost .*more than --max-overhead 0.01%: idle time from now on is not explained' exporter.err
+	scrape
+	grep -qx 'cuda_trace_idle_reduced 1' scrape
 }

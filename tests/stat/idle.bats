@@ -287,6 +287,7 @@ idle_share() {
 		a record that is missing: 11-20 31-60
 		two processes: 11-20 35-50 62-80
 		in two parts, one launch late: 11-50 | 61-80
+		in two parts, observed in between: 11-50 | 50-80
 		more streams than are kept: 2-200
 	END
 	)"

@@ -150,6 +150,13 @@ int main(void)
 	launch(0, 0, 80, false, 0, 0);
 	end();
 
+	begin("in two parts, observed in between");
+	launch(0, 0, 10, true, 11, 12);
+	show_until(50 * MS);
+	printf(" |");
+	launch(0, 0, 80, false, 0, 0);
+	end();
+
 	begin("more streams than are kept");
 	for (int i = 0; i < 80; i++)
 		launch(0, 100 + i, 1 + i, true, 2 + i, 3 + i);

@@ -374,8 +374,6 @@ last_page() {
 	shows 'top --idle shows why the GPUs were idle'
 	run grep 'WHY IDLE' screen
 	assert_failure
-	run -2 ct top --idle --sample 10ms/1s -b
-	assert_output --partial "--idle needs all kernels"
 }
 
 # first_is PID: the first line of the list.
