@@ -158,7 +158,7 @@ start_shell() { # TIMES PROGRAM...: runs it so often, one after the other, after
 	finished "$two_PID"
 	assert_equal "$(grep -c '^expect ' shell.out)" 3
 	for tool in one two; do
-		grep -Eq '(is|are) missing' $tool.err || all_counted shell.out $tool.json
+		grep -Eq '(is|are) missing|ended before' $tool.err || all_counted shell.out $tool.json || { cat $tool.err; json $tool.json .; return 1; }
 	done
 	# One answer ended each wait.
 	[ "$(cat one.err two.err | grep -c 'is missing')" -le 3 ]
