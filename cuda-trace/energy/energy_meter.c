@@ -14,8 +14,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 #include "cuda-trace/base/clock.h"
+#include "cuda-trace/energy/energy_reading.h"
 
-#define EVERY_MS  100
 #define SETTLE_MS 150 /* the slowest counters advance every 100 ms */
 #define STEPS	  8192
 
@@ -31,8 +31,7 @@ struct nvml {
 struct gpu {
 	void *device;
 	uint8_t uuid[16];
-	uint64_t time; /* ns, of the last reading; 0 = none */
-	unsigned long long millijoules;
+	struct energy_reading reading;
 };
 
 struct energy_meter {
@@ -137,47 +136,56 @@ static void count_failure(struct energy_meter *meter)
 	pthread_mutex_unlock(&meter->lock);
 }
 
-/* A counter that cannot be read once is read with the next step; one that went backwards began
- * anew: the driver was reloaded. */
-static void read_gpu(struct energy_meter *meter, uint32_t index)
+/* A counter that cannot be read once is read with the next step. */
+static void read_gpu(struct energy_meter *meter, uint32_t index, bool last)
 {
 	struct gpu *gpu = &meter->gpus[index];
-	unsigned long long now, before = gpu->millijoules;
-	struct energy_step step = {.gpu = index, .from = gpu->time};
+	struct energy_reading before = gpu->reading;
+	unsigned long long now;
+	uint64_t time;
 
 	if (meter->nvml.energy(gpu->device, &now)) {
 		count_failure(meter);
 		return;
 	}
-	step.to = monotonic__ns();
-	gpu->time = step.to;
-	gpu->millijoules = now;
-	if (!step.from)
-		return;
-	if (now < before) {
+	time = monotonic__ns();
+	switch (energy_reading__next(&gpu->reading, time, now, last)) {
+	case ENERGY_NO_STEP:
+		break;
+	case ENERGY_BACKWARDS:
 		count_failure(meter);
-		return;
+		break;
+	case ENERGY_STEP:
+		add_step(meter, &(struct energy_step){
+					.gpu = index,
+					.from = before.time,
+					.to = time,
+					.joules = (double)(now - before.millijoules) / 1e3,
+				});
+		break;
 	}
-	step.joules = (now - before) / 1e3;
-	add_step(meter, &step);
 }
 
-static void read_all(struct energy_meter *meter)
+static void read_all(struct energy_meter *meter, bool last)
 {
 	for (uint32_t i = 0; i < meter->count; i++)
-		read_gpu(meter, i);
+		read_gpu(meter, i, last);
 }
 
 static void *run(void *context)
 {
 	struct energy_meter *meter = context;
 	struct pollfd wake = {.fd = meter->wake, .events = POLLIN};
+	uint64_t began;
+	int pause_ms;
 
-	do
-		read_all(meter);
-	while (!poll(&wake, 1, EVERY_MS));
+	do {
+		began = monotonic__ns();
+		read_all(meter, false);
+		pause_ms = energy_reading__pause_ms(monotonic__ns() - began);
+	} while (!poll(&wake, 1, pause_ms));
 	poll(NULL, 0, SETTLE_MS);
-	read_all(meter);
+	read_all(meter, true);
 	return NULL;
 }
 

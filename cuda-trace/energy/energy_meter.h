@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The energy counters of all GPUs, read by NVML every 100 ms in a thread of their own, as the
- * driver may take its time. One thread uses the functions.
+ * The energy counters of all GPUs, read by NVML every 10 ms in a thread of their own, as the driver
+ * may take its time, and made into a step every 100 ms or so. One thread uses the functions.
  */
 #ifndef CUDA_TRACE_ENERGY_ENERGY_METER_H
 #define CUDA_TRACE_ENERGY_ENERGY_METER_H
