@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cuda-trace/energy/energy_cells.h"
+#include "cuda-trace/energy/energy_fit.h"
 #include "cuda-trace/energy/energy_users.h"
 
 #define GPUS 64 /* as many as base/gpu_set.h has */
@@ -21,6 +22,7 @@ struct gpu {
 
 struct meter {
 	struct energy_cells steps;
+	struct energy_fit *fit; /* NULL: no step yet, or no memory */
 	struct energy_gpu sums;
 	double idle_joules, most_watts;
 	uint64_t idle_ns;
@@ -54,8 +56,10 @@ void energy__free(struct energy *energy)
 		return;
 	for (int i = 0; i < GPUS; i++)
 		energy_cells__free(&energy->gpus[i].work);
-	for (int i = 0; i < ENERGY_METERS; i++)
+	for (int i = 0; i < ENERGY_METERS; i++) {
 		energy_cells__free(&energy->meters[i].steps);
+		energy_fit__free(energy->meters[i].fit);
+	}
 	energy_users__free(energy->users);
 	free(energy->sums.kernels);
 	free(energy->sums.processes);
@@ -141,13 +145,16 @@ static double least(double a, double b)
 	return a < b ? a : b;
 }
 
-static void spread(struct energy *energy, const struct energy_cell *work, double joules)
+static void spread(struct energy *energy, struct meter *meter, const struct energy_cell *work,
+		   uint64_t busy, double joules)
 {
 	for (uint32_t i = 0; i < work->count; i++) {
 		const struct energy_share *share = &work->shares[i];
+		double part = (double)share->ns / (double)work->total;
 
-		energy_users__add(energy->users, share->user,
-				  joules * share->ns / (double)work->total, share->ns);
+		energy_users__add(energy->users, share->user, joules * part, share->ns);
+		energy_fit__spread(meter->fit, share->user, share->ns, part * (double)busy / 1e9,
+				   joules * part);
 	}
 }
 
@@ -168,7 +175,26 @@ static void distribute_work(struct energy *energy, struct meter *meter,
 	meter->sums.idle += idle;
 	meter->sums.unattributed += none;
 	meter->sums.work += step->joules - idle - none;
-	spread(energy, work, step->joules - idle - none);
+	spread(energy, meter, work, busy, step->joules - idle - none);
+}
+
+static double idle_watts(const struct meter *meter)
+{
+	return meter->idle_ns ? meter->idle_joules * 1e9 / (double)meter->idle_ns : -1;
+}
+
+/* Before the cell is cleared: the regression has the steps that begin in it. */
+static void fit_meter(struct energy *energy, struct meter *meter, uint64_t at)
+{
+	struct energy_cells *work = NULL;
+
+	for (uint32_t i = 0; i < energy->gpu_count; i++) {
+		struct gpu *gpu = &energy->gpus[i];
+
+		if (gpu->work.ring && !gpu->mig && is_of(energy, gpu, meter))
+			work = &gpu->work;
+	}
+	energy_fit__use(meter->fit, work, at, idle_watts(meter));
 }
 
 static void distribute_meter(struct energy *energy, struct meter *meter, uint64_t at)
@@ -196,8 +222,10 @@ static void distribute_meter(struct energy *energy, struct meter *meter, uint64_
 
 static void distribute(struct energy *energy, uint64_t at)
 {
-	for (uint32_t i = 0; i < energy->meter_count; i++)
+	for (uint32_t i = 0; i < energy->meter_count; i++) {
+		fit_meter(energy, &energy->meters[i], at);
 		distribute_meter(energy, &energy->meters[i], at);
+	}
 	for (uint32_t i = 0; i < energy->gpu_count; i++) {
 		struct energy_cell *work = energy_cells__find(&energy->gpus[i].work, at);
 
@@ -219,16 +247,6 @@ static void make_space(struct energy *energy, uint64_t at)
 	}
 }
 
-/* How much of [start, end) lies in the cell. */
-static uint64_t part(uint64_t at, uint64_t start, uint64_t end)
-{
-	uint64_t from = at << ENERGY_CELL_BITS, to = from + ENERGY_CELL_NS;
-
-	from = start > from ? start : from;
-	to = end < to ? end : to;
-	return to > from ? to - from : 0;
-}
-
 void energy__step(struct energy *energy, const struct energy_step *step)
 {
 	double length = (double)(step->to - step->from);
@@ -237,9 +255,13 @@ void energy__step(struct energy *energy, const struct energy_step *step)
 	if (!energy || step->gpu >= energy->meter_count || step->to <= step->from)
 		return;
 	meter = &energy->meters[step->gpu];
+	if (!meter->fit)
+		meter->fit = energy_fit__new();
+	energy_fit__step(meter->fit, step);
 	for (uint64_t at = step->from >> ENERGY_CELL_BITS; at <= step->to >> ENERGY_CELL_BITS;
 	     at++) {
-		uint64_t covered = part(at, step->from, step->to);
+		uint64_t covered =
+			energy_cells__overlap(at, ENERGY_CELL_BITS, step->from, step->to);
 		double joules = step->joules * (double)covered / length;
 		struct energy_cell *cell;
 
@@ -276,8 +298,9 @@ void energy__work(struct energy *energy, struct energy_process *process, uint32_
 	for (uint64_t at = start >> ENERGY_CELL_BITS; at <= (end - 1) >> ENERGY_CELL_BITS; at++) {
 		struct energy_cell *cell = make_work(energy, gpu, at);
 
-		if (!cell || !energy_cells__add(cell, user, part(at, start, end)))
-			energy->sums.late_ns += part(at, start, end);
+		if (!cell || !energy_cells__add(cell, user, start, end))
+			energy->sums.late_ns +=
+				energy_cells__overlap(at, ENERGY_CELL_BITS, start, end);
 	}
 }
 
@@ -290,8 +313,10 @@ void energy__busy(struct energy *energy, uint32_t gpu, uint64_t start, uint64_t 
 	if (!energy || !ns || gpu >= GPUS || at < energy->oldest)
 		return;
 	cell = energy_cells__find(&energy->gpus[gpu].work, at);
-	if (cell)
-		cell->busy += ns;
+	if (!cell)
+		return;
+	cell->busy += ns;
+	cell->busy_parts[(start >> ENERGY_PART_BITS) % ENERGY_PARTS] += (float)ns;
 }
 
 static void finish_meter(struct energy *energy, struct meter *meter)
@@ -299,13 +324,24 @@ static void finish_meter(struct energy *energy, struct meter *meter)
 	struct energy_gpu *sums = &energy->sums.gpus[energy->sums.gpu_count++];
 
 	*sums = meter->sums;
-	sums->idle_watts = meter->idle_ns ? meter->idle_joules * 1e9 / (double)meter->idle_ns : -1;
+	sums->idle_watts = idle_watts(meter);
 	/* Two ends, each as late as the slowest counters are. */
 	sums->error = 2 * 0.1 * meter->most_watts;
+	energy_fit__finish(meter->fit, energy->users, sums->idle_watts);
+	sums->lag_ns = energy_fit__lag(meter->fit);
+}
+
+static void add_errors(void *context, const struct energy_line_parts *parts)
+{
+	struct energy *energy = context;
+
+	for (uint32_t i = 0; i < energy->meter_count; i++)
+		energy_fit__lines(energy->meters[i].fit, parts);
 }
 
 const struct energy_sums *energy__finish(struct energy *energy)
 {
+	struct energy_line_source source = {add_errors, energy};
 	struct energy_sums *sums;
 
 	if (!energy)
@@ -317,7 +353,7 @@ const struct energy_sums *energy__finish(struct energy *energy)
 		distribute(energy, energy->oldest + i);
 	for (uint32_t i = 0; i < energy->meter_count; i++)
 		finish_meter(energy, &energy->meters[i]);
-	sums->kernels = energy_users__kernels(energy->users, &sums->kernel_count);
-	sums->processes = energy_users__processes(energy->users, &sums->process_count);
+	sums->kernels = energy_users__kernels(energy->users, &source, &sums->kernel_count);
+	sums->processes = energy_users__processes(energy->users, &source, &sums->process_count);
 	return sums;
 }

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "cuda-trace/energy/energy_meter.h"
+#include "cuda-trace/energy/energy_normal.h"
 
 struct energy;
 struct energy_process;
@@ -17,7 +18,8 @@ struct energy_gpu {
 	uint8_t uuid[16];
 	double meter, work, idle, unattributed; /* joules; the first is the sum of the others */
 	double idle_watts;			/* below 0 = never measured */
-	double error; /* joules: as much of the work may belong to what came before or after */
+	double error;	/* joules: as much of the work may belong to what came before or after */
+	int64_t lag_ns; /* of the meter, as the regression found it; below 0 = there is none */
 };
 
 /* A kernel's name over all processes, or a process. */
@@ -25,7 +27,9 @@ struct energy_line {
 	const char *name; /* untrusted; valid until the free */
 	uint32_t pid;
 	uint64_t ns; /* of its kernels and copies for which there is energy */
-	double joules;
+	double joules, joules_by_time;
+	enum energy_basis basis;
+	double error; /* watts: half of the 95 % confidence interval; ENERGY_REGRESSION only */
 };
 
 struct energy_sums {
@@ -46,7 +50,7 @@ struct energy_process *energy__start(struct energy *energy, uint32_t pid);
 /* A kernel of that name id, or a copy: 0. `gpu` numbers the GPUs as energy__gpu() does. */
 void energy__work(struct energy *energy, struct energy_process *process, uint32_t gpu,
 		  uint32_t name, uint64_t start, uint64_t end);
-/* How long the GPU was busy in the time after `start`: 2^27 ns (134 ms) that begin at a multiple of
+/* How long the GPU was busy in the time after `start`: 2^24 ns (17 ms) that begin at a multiple of
  * that have all of it, or none. */
 void energy__busy(struct energy *energy, uint32_t gpu, uint64_t start, uint64_t ns);
 /* The GPU is known: of a part of it (MIG) the whole's meter says nothing. */

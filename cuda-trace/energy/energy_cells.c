@@ -46,14 +46,31 @@ static struct energy_share *share_of(struct energy_cell *cell, uint32_t user)
 	return &cell->shares[cell->count++];
 }
 
-bool energy_cells__add(struct energy_cell *cell, uint32_t user, uint64_t ns)
+uint64_t energy_cells__overlap(uint64_t at, uint32_t bits, uint64_t start, uint64_t end)
+{
+	uint64_t from = at << bits, to = from + (1ull << bits);
+
+	from = start > from ? start : from;
+	to = end < to ? end : to;
+	return to > from ? to - from : 0;
+}
+
+bool energy_cells__add(struct energy_cell *cell, uint32_t user, uint64_t start, uint64_t end)
 {
 	struct energy_share *share = share_of(cell, user);
+	uint64_t ns = energy_cells__overlap(cell->at, ENERGY_CELL_BITS, start, end);
 
 	if (!share)
 		return false;
 	share->ns += ns;
 	cell->total += ns;
+	for (uint32_t i = 0; i < ENERGY_PARTS && ns; i++) {
+		uint64_t part = energy_cells__overlap(cell->at * ENERGY_PARTS + i, ENERGY_PART_BITS,
+						      start, end);
+
+		share->parts[i] += (float)part;
+		ns -= part;
+	}
 	return true;
 }
 

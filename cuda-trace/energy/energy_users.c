@@ -4,6 +4,7 @@
  */
 #include "cuda-trace/energy/energy_users.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +27,7 @@ struct user {
 	uint32_t id;	  /* 0 = copies */
 	uint32_t name;	  /* in `names`; 0 = not known */
 	uint64_t ns;
-	double joules;
+	double joules, moved;
 };
 
 struct energy_users {
@@ -103,6 +104,11 @@ void energy_users__add(struct energy_users *users, uint32_t number, double joule
 	users->users[number].ns += ns;
 }
 
+void energy_users__move(struct energy_users *users, uint32_t number, double joules)
+{
+	users->users[number].moved += joules;
+}
+
 void energy_users__end(struct energy_users *users, struct energy_process *process, const char *comm,
 		       const char *(*name_of)(void *context, uint32_t name), void *context)
 {
@@ -142,16 +148,72 @@ static uint32_t keep_used(struct energy_line *lines, uint32_t count)
 	return kept;
 }
 
-static void add_line(struct energy_line *line, const struct user *user)
-{
-	line->ns += user->ns;
-	line->joules += user->joules;
-}
-
 /* The lines of what has no name come first. */
 enum unnamed { OTHERS, COPIES, NO_NAME, UNNAMED };
 
-struct energy_line *energy_users__kernels(const struct energy_users *users, uint32_t *count)
+static uint32_t kernel_line(const struct user *user)
+{
+	if (!user->process)
+		return OTHERS;
+	if (!user->id)
+		return COPIES;
+	return user->name ? UNNAMED + user->name - 1 : NO_NAME;
+}
+
+static uint32_t process_line(const struct user *user)
+{
+	return user->process;
+}
+
+static void set_error(struct energy_line *line, const struct energy_line_part *part)
+{
+	line->basis = part->basis;
+	/* Some of it is in no regression. */
+	if ((double)part->ns < 0.99 * (double)line->ns)
+		line->basis = ENERGY_BY_TIME;
+	if (line->basis == ENERGY_REGRESSION && line->ns)
+		line->error = sqrt(part->squares) * 1e9 / (double)line->ns;
+}
+
+/* Without memory, lines have no errors. */
+static void add_errors(struct energy_line *lines, uint32_t count, const uint32_t *line_of,
+		       const struct energy_line_source *source)
+{
+	struct energy_line_part *parts = calloc(count, sizeof(*parts));
+
+	if (!parts)
+		return;
+	for (uint32_t i = 0; i < count; i++)
+		parts[i].basis = ENERGY_REGRESSION;
+	source->add(source->context, &(struct energy_line_parts){line_of, parts});
+	for (uint32_t i = 0; i < count; i++)
+		set_error(&lines[i], &parts[i]);
+	free(parts);
+}
+
+static void add_users(const struct energy_users *users, struct energy_line *lines, uint32_t count,
+		      uint32_t (*line)(const struct user *user),
+		      const struct energy_line_source *source)
+{
+	uint32_t *line_of = calloc(MAX_USERS, sizeof(*line_of));
+
+	for (uint32_t i = 0; i < users->count; i++) {
+		const struct user *user = &users->users[i];
+		struct energy_line *to = &lines[line(user)];
+
+		to->ns += user->ns;
+		to->joules += user->joules + user->moved;
+		to->joules_by_time += user->joules;
+		if (line_of)
+			line_of[i] = line(user);
+	}
+	if (line_of)
+		add_errors(lines, count, line_of, source);
+	free(line_of);
+}
+
+struct energy_line *energy_users__kernels(const struct energy_users *users,
+					  const struct energy_line_source *source, uint32_t *count)
 {
 	static const char *const unnamed[] = {"[others]", "[copies]", "[no name]"};
 	uint32_t all = UNNAMED + (users->names ? intern__count(users->names) : 0);
@@ -166,20 +228,14 @@ struct energy_line *energy_users__kernels(const struct energy_users *users, uint
 		lines[i].name =
 			i < UNNAMED ? unnamed[i] : intern__at(users->names, i - UNNAMED + 1, &size);
 	}
-	for (uint32_t i = 0; i < users->count; i++) {
-		const struct user *user = &users->users[i];
-
-		add_line(&lines[!user->process ? OTHERS
-				: !user->id    ? COPIES
-				: !user->name  ? NO_NAME
-					       : UNNAMED + user->name - 1],
-			 user);
-	}
+	add_users(users, lines, all, kernel_line, source);
 	*count = keep_used(lines, all);
 	return lines;
 }
 
-struct energy_line *energy_users__processes(const struct energy_users *users, uint32_t *count)
+struct energy_line *energy_users__processes(const struct energy_users *users,
+					    const struct energy_line_source *source,
+					    uint32_t *count)
 {
 	uint32_t all = users->process_count + 1;
 	struct energy_line *lines = calloc(all, sizeof(*lines));
@@ -192,8 +248,7 @@ struct energy_line *energy_users__processes(const struct energy_users *users, ui
 		lines[i].name = users->processes[i - 1]->comm;
 		lines[i].pid = users->processes[i - 1]->pid;
 	}
-	for (uint32_t i = 0; i < users->count; i++)
-		add_line(&lines[users->users[i].process], &users->users[i]);
+	add_users(users, lines, all, process_line, source);
 	*count = keep_used(lines, all);
 	return lines;
 }

@@ -19,8 +19,31 @@ void energy_users__end(struct energy_users *users, struct energy_process *proces
 uint32_t energy_users__find(struct energy_users *users, struct energy_process *process,
 			    uint32_t name);
 void energy_users__add(struct energy_users *users, uint32_t user, double joules, uint64_t ns);
+/* The regression gives the user so much more than the division by time. */
+void energy_users__move(struct energy_users *users, uint32_t user, double joules);
+
+/* What the regressions of all GPUs know of a line. */
+struct energy_line_part {
+	uint64_t ns;	/* of its time, in regressions */
+	double squares; /* of the errors, in joules */
+	enum energy_basis basis;
+};
+
+struct energy_line_parts {
+	const uint32_t *line_of; /* by user */
+	struct energy_line_part *parts;
+};
+
+struct energy_line_source {
+	void (*add)(void *context, const struct energy_line_parts *parts);
+	void *context;
+};
+
 /* To be freed; NULL = none, or no memory. */
-struct energy_line *energy_users__kernels(const struct energy_users *users, uint32_t *count);
-struct energy_line *energy_users__processes(const struct energy_users *users, uint32_t *count);
+struct energy_line *energy_users__kernels(const struct energy_users *users,
+					  const struct energy_line_source *source, uint32_t *count);
+struct energy_line *energy_users__processes(const struct energy_users *users,
+					    const struct energy_line_source *source,
+					    uint32_t *count);
 
 #endif

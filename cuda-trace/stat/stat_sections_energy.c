@@ -47,29 +47,50 @@ static void put_gpu(struct sheet *sheet, const struct energy_gpu *gpu)
 	sheet__put(sheet, "unattributed_joules", cell_real(gpu->unattributed));
 	sheet__put(sheet, "error_joules", cell_real(gpu->error));
 	sheet__put(sheet, "idle_watts", cell_if(gpu->idle_watts >= 0, cell_real(gpu->idle_watts)));
+	sheet__put(sheet, "lag_ns", cell_if(gpu->lag_ns >= 0, cell_number(gpu->lag_ns)));
 	sheet__close(sheet);
 	/* Of many GPUs, in text those that worked. */
 	if (gpu->work > 0 || gpu->unattributed > 0)
 		say_gpu(sheet, gpu, uuid);
 }
 
+static const char *const bases[] = {
+	[ENERGY_BY_TIME] = "by time",
+	[ENERGY_SHORT] = "short",
+	[ENERGY_NOT_SEPARABLE] = "not separable",
+	[ENERGY_REGRESSION] = "regression",
+};
+
+/* Objects of "kernels" and "processes". */
+static void put_watts(struct sheet *sheet, const struct energy_line *line, double watts)
+{
+	bool known = line->basis == ENERGY_REGRESSION;
+
+	sheet__put(sheet, "joules", cell_real(line->joules));
+	sheet__put(sheet, "joules_by_time", cell_real(line->joules_by_time));
+	sheet__put(sheet, "ns", cell_number(line->ns));
+	sheet__put(sheet, "watts", cell_real(watts));
+	sheet__put(sheet, "watts_error", cell_if(known, cell_real(line->error)));
+	sheet__put(sheet, "basis", cell_text(bases[line->basis]));
+}
+
 static void put_line(struct sheet *sheet, const struct energy_line *line, double all, bool process)
 {
 	double watts = line->ns ? line->joules * 1e9 / (double)line->ns : 0;
-	char name[256], pid[16] = "", time[16];
+	char name[256], pid[16] = "", time[16], error[24] = "-";
 
 	sheet__open(sheet, NULL, '{');
 	if (process)
 		sheet__put(sheet, "pid", cell_if(line->pid, cell_number(line->pid)));
 	sheet__put(sheet, process ? "process" : "name", cell_text(line->name));
-	sheet__put(sheet, "joules", cell_real(line->joules));
-	sheet__put(sheet, "ns", cell_number(line->ns));
-	sheet__put(sheet, "watts", cell_real(watts));
+	put_watts(sheet, line, watts);
 	sheet__close(sheet);
 	if (process && line->pid)
 		snprintf(pid, sizeof(pid), "%u ", line->pid);
-	sheet__say(sheet, " %5.1f%% %12.3f %8.1f %8s %s%s\n", 100 * share_of(line->joules, all),
-		   line->joules, watts, text__ns(time, line->ns), pid,
+	if (line->basis == ENERGY_REGRESSION)
+		snprintf(error, sizeof(error), "%.1f", line->error);
+	sheet__say(sheet, " %5.1f%% %12.3f %8.1f %7s %8s %s%s\n", 100 * share_of(line->joules, all),
+		   line->joules, watts, error, text__ns(time, line->ns), pid,
 		   text__show(name, sizeof(name), line->name, 60));
 }
 
@@ -81,7 +102,7 @@ static void put_lines(struct sheet *sheet, const struct stat_report *report,
 
 	for (uint32_t i = 0; i < count; i++)
 		all += lines[i].joules;
-	sheet__say(sheet, " %6s %12s %8s %8s %s\n", "SHARE", "JOULES", "WATTS", "TIME",
+	sheet__say(sheet, " %6s %12s %8s %7s %8s %s\n", "SHARE", "JOULES", "WATTS", "+-", "TIME",
 		   process ? "PROCESS" : "KERNEL");
 	sheet__open(sheet, process ? "processes" : "kernels", '[');
 	for (uint32_t i = 0; i < count && i < most; i++)
@@ -89,6 +110,22 @@ static void put_lines(struct sheet *sheet, const struct stat_report *report,
 	sheet__close(sheet);
 	if (count > most)
 		sheet__say(sheet, " ... and %llu more (-n)\n", (unsigned long long)(count - most));
+}
+
+/* What the tables' "+-" are, and how many kernels have none. */
+static void say_bases(struct sheet *sheet, const struct energy_sums *energy)
+{
+	uint32_t without = 0;
+
+	for (uint32_t i = 0; i < energy->kernel_count; i++)
+		without += energy->kernels[i].basis != ENERGY_REGRESSION;
+	if (without < energy->kernel_count)
+		sheet__say(sheet, " +-: 95%% confidence interval of the watts\n");
+	if (without)
+		sheet__say(sheet,
+			   " %u of %u kernels are not separable: their watts are those of what ran "
+			   "around them, too\n",
+			   without, energy->kernel_count);
 }
 
 static void put_missing(struct sheet *sheet, const struct stat_report *report)
@@ -132,6 +169,7 @@ void stat_sections__energy(struct sheet *sheet, const struct stat_report *report
 	sheet__close(sheet);
 	put_lines(sheet, report, energy->kernels, energy->kernel_count, false);
 	put_lines(sheet, report, energy->processes, energy->process_count, true);
+	say_bases(sheet, energy);
 	put_missing(sheet, report);
 	sheet__close(sheet);
 }

@@ -37,7 +37,7 @@ record() { # record's arguments: with the simulated NVML for the tool
 	ct report --energy r.db >energy.txt
 	sed -n '/^Energy, estimated/,/^$/p' summary.txt | grep -v '^$' >part
 	diff part <(grep -v '^$' energy.txt)
-	grep -qE '^ +[0-9.]+% +[0-9.]+ +[0-9.]+ +1\.500 s spin$' energy.txt
+	grep -qE '^ +[0-9.]+% +[0-9.]+ +[0-9.]+ +([0-9.]+|-) +1\.500 s spin$' energy.txt
 }
 
 @test "report --energy (hostile numbers in the table) neither crashes nor invents" {
