@@ -24,7 +24,7 @@ enum energy_reading_kind energy_reading__next(struct energy_reading *reading, ui
 
 int energy_reading__pause_ms(uint64_t ns)
 {
-	uint64_t ms = ns * 20 / 1000000;
+	uint64_t ms = ns * 50 / 1000000;
 
 	return ms < ENERGY_READ_MS ? ENERGY_READ_MS : ms > MAX_PAUSE_MS ? MAX_PAUSE_MS : (int)ms;
 }

@@ -27,7 +27,7 @@ struct energy_reading {
 /* `last`: a step ends here in any case. */
 enum energy_reading_kind energy_reading__next(struct energy_reading *reading, uint64_t time,
 					      uint64_t millijoules, bool last);
-/* How long to wait when reading took `ns`: at most a twentieth of a CPU is used. */
+/* How long to wait when reading took `ns`: at most a fiftieth of a CPU is used. */
 int energy_reading__pause_ms(uint64_t ns);
 
 #endif
