@@ -176,9 +176,10 @@ struct driver_block {
 /*
  * Who of the processes was busy at these points, for their shares of a GPU: bpf/gpu_shares.h. Each
  * process has a line for each GPU that it uses; those that found none are in one line for each GPU,
- * which come first.
+ * which come first. Words are twice as many: behind those of young work come those of old work.
  */
 #define AGGREGATE_SHARES    (AGGREGATE_DEVICES + 256)
+#define AGGREGATE_AGES	    2	 /* lines of words that a share has */
 #define AGGREGATE_WORDS	    4096 /* of one line: a power of two */
 #define AGGREGATE_WORD_BITS 5	 /* points in a word: the upper half says which turn of the ring */
 #define AGGREGATE_TURN_BITS 32	 /* ns: the ring in time */

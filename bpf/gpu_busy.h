@@ -14,6 +14,7 @@
 #define BPF_GPU_BUSY_H
 
 #include "bpf/tally.h"
+#include "bpf/time_slice.h"
 
 #define BUSY_WORDS     AGGREGATE_WORDS
 #define BUSY_WORD_BITS AGGREGATE_WORD_BITS
@@ -93,7 +94,7 @@ __attribute__((noinline)) int mark_word(__u32 line, __u64 word, __u32 mask)
 
 #include "bpf/gpu_shares.h"
 
-/* Points first to last - 1. share: the line of who marks them + 1, or 0. */
+/* Points first to last - 1. share: the line of who marks them + 1, or 0; see mark_share(). */
 __attribute__((noinline)) int mark_points(__u32 line, __u64 first, __u64 last, __u32 share)
 {
 	__u32 new = 0;
@@ -136,7 +137,21 @@ static __always_inline void raise_until(__u64 *until, __u64 point)
 	}
 }
 
-static __always_inline void mark_line(__u32 line, __u64 first, __u64 last, __u32 share)
+/* Points from `aged` on are those of old work. */
+static __always_inline __u32 mark_ages(__u32 line, __u64 first, __u64 last, __u64 aged, __u32 share)
+{
+	__u32 new = 0;
+
+	if (!share || aged >= last)
+		return mark_points(line, first, last, share);
+	if (aged > first) {
+		new = mark_points(line, first, aged, share);
+		first = aged;
+	}
+	return new + (__u32)mark_points(line, first, last, share + AGGREGATE_SHARES);
+}
+
+static __always_inline void mark_line(__u32 line, __u64 first, __u64 last, __u64 aged, __u32 share)
 {
 	__u64 *until, *points, fresh = last > BUSY_REACH ? last - BUSY_REACH : 0, old = 0;
 
@@ -147,17 +162,20 @@ static __always_inline void mark_line(__u32 line, __u64 first, __u64 last, __u32
 		old = count_old(*until, first, fresh);
 		first = fresh;
 	}
-	count_up(points, old + (__u32)mark_points(line, first, last, share));
+	count_up(points, old + mark_ages(line, first, last, aged, share));
 	if (share && old)
 		count_up(&share_points[modulo_shares(share - 1)], old);
 	raise_until(until, last);
 }
 
-/* Work on a GPU, of the process that numbers it so; copies have a line of their own, too. */
+/* What work is: copies have a line of their own, too, and kernels become old. */
+enum busy_work { BUSY_KERNEL, BUSY_COPY, BUSY_SET };
+
+/* Work on a GPU, of the process that numbers it so. */
 static __always_inline void mark_busy(const struct aggregate_process *process, __u32 device,
-				      __u64 start, __u64 end, bool copies)
+				      __u64 start, __u64 end, enum busy_work work)
 {
-	__u64 first = point_from(start), last = point_from(end);
+	__u64 first = point_from(start), last = point_from(end), aged = ~0ull;
 	__u32 gpu;
 
 	if (first >= last || device >= AGGREGATE_DEVICES)
@@ -166,9 +184,11 @@ static __always_inline void mark_busy(const struct aggregate_process *process, _
 	if (!gpu || end > bpf_ktime_get_ns() + BUSY_FUTURE)
 		return;
 	gpu = modulo(gpu - 1, AGGREGATE_DEVICES);
-	mark_line(AGGREGATE_BUSY_LINE(gpu), first, last, share_line(process, device, gpu));
-	if (copies)
-		mark_line(AGGREGATE_COPY_LINE(gpu), first, last, 0);
+	if (work == BUSY_KERNEL && end - start > TIME_SLICE_NS)
+		aged = point_from(start + TIME_SLICE_NS);
+	mark_line(AGGREGATE_BUSY_LINE(gpu), first, last, aged, share_line(process, device, gpu));
+	if (work == BUSY_COPY)
+		mark_line(AGGREGATE_COPY_LINE(gpu), first, last, ~0ull, 0);
 }
 
 /* 0 = none is left. */

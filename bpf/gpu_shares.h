@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
- * Which processes the points of bpf/gpu_busy.h belong to. Each process marks the points that its
- * work covers in a line of its own for each GPU. The reader takes words that are old enough, and
- * divides each point among the lines that have it (cuda-trace/live/live_shares.c). What comes for
+ * Which processes the points of bpf/gpu_busy.h belong to. Each process has two lines of words for
+ * each GPU, and marks the points that its work covers in the first while the work is young, in the
+ * second from then on (bpf/time_slice.h). The reader takes words that are old enough, and divides
+ * each point among the processes that have it (cuda-trace/live/live_shares.c). What comes for
  * words that are taken already is the process's alone where nobody had the point, and nobody's
  * otherwise: all shares together are the points that were counted. Included once, by
  * bpf/gpu_busy.h.
@@ -31,13 +32,15 @@ static __always_inline __u32 modulo_shares(__u32 line)
 	return line < AGGREGATE_SHARES ? line : 0;
 }
 
-/* Global, as bpf/tally_records.h explains. */
+/* Of old work, the line is AGGREGATE_SHARES further on. Global, as bpf/tally_records.h explains. */
 __attribute__((noinline)) int mark_share(__u32 line, __u64 word, __u32 mask, __u32 fresh)
 {
 	__u32 at = line * AGGREGATE_WORDS + modulo(word, AGGREGATE_WORDS);
 	__u64 *entry;
 
 	if (word < share_taken) {
+		if (line >= AGGREGATE_SHARES)
+			line -= AGGREGATE_SHARES;
 		count_up(&share_points[modulo_shares(line)], fresh);
 		count_up(&share_late, __builtin_popcount(mask) - fresh);
 		return 0;

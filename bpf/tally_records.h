@@ -184,7 +184,7 @@ static __always_inline void add_kernel(struct place *at, const struct cuda_kerne
 	if (device < AGGREGATE_DEVICES)
 		add_busy(tally, &at->process->kernels_until[modulo(device, AGGREGATE_DEVICES)],
 			 kernel->start, kernel->end);
-	mark_busy(at->process, device, kernel->start, kernel->end, false);
+	mark_busy(at->process, device, kernel->start, kernel->end, BUSY_KERNEL);
 	/* All kernels of a graph share the correlation of its launch: no pairs there. */
 	if (!kernel->graph && is_sampled(kernel->head.correlation))
 		join_halves(at, &kernel->head, kernel->start, device);
@@ -205,7 +205,7 @@ static __always_inline void add_memcpy(struct place *at, const struct cuda_memcp
 	if (device < AGGREGATE_DEVICES)
 		add_busy(tally, &at->process->copies_until[modulo(device, AGGREGATE_DEVICES)],
 			 copy->start, copy->end);
-	mark_busy(at->process, device, copy->start, copy->end, true);
+	mark_busy(at->process, device, copy->start, copy->end, BUSY_COPY);
 }
 
 static __always_inline void add_memset(struct place *at, const struct cuda_memset *set)
@@ -219,7 +219,7 @@ static __always_inline void add_memset(struct place *at, const struct cuda_memse
 	if (!is_valid(tally, set->start, set->end))
 		return;
 	add_time(tally, set->end - set->start);
-	mark_busy(at->process, set->device, set->start, set->end, false);
+	mark_busy(at->process, set->device, set->start, set->end, BUSY_SET);
 }
 
 static __always_inline void raise(__u64 *most, __u64 value)

@@ -87,6 +87,12 @@ static char *capture_of(const struct report_file *file, const char *name)
 	return value;
 }
 
+/* An MPS server ran when it was made. */
+static bool ran_mps(void)
+{
+	return true;
+}
+
 /* What is written of the summary. */
 enum section { ALL, IDLE, ENERGY };
 
@@ -123,7 +129,7 @@ static int write_summary(const struct report_file *file, enum report_format form
 			file, "SELECT min(start) FROM CUPTI_ACTIVITY_KIND_KERNEL", -1),
 		.most_kernels = most,
 	};
-	char *windows = NULL, *trigger = NULL, *condition = NULL;
+	char *windows = NULL, *trigger = NULL, *condition = NULL, *mps = NULL;
 	int err = -ENOMEM;
 
 	if (!pattern || stat_table__init(&summary.table, pattern, 0))
@@ -131,6 +137,9 @@ static int write_summary(const struct report_file *file, enum report_format form
 	report.recorded_windows = windows = capture_of(file, "WINDOWS");
 	report.trigger = trigger = capture_of(file, "TRIGGER");
 	report.trigger_condition = condition = capture_of(file, "TRIGGER_CONDITION");
+	mps = capture_of(file, "MPS");
+	if (mps)
+		stat_time__set_mps(summary.table.timeline, ran_mps);
 	summary.table.sampled = is_sample(file);
 	summary.table.ranges_reported = report_file__any(file, "NVTX_EVENTS") > 0;
 	summary.table.past = true;
@@ -167,6 +176,7 @@ free_table:
 	free(windows);
 	free(trigger);
 	free(condition);
+	free(mps);
 cleanup:
 	pattern__free(pattern);
 	return err;

@@ -13,6 +13,7 @@
 #include "cuda-trace/energy/energy.h"
 #include "cuda-trace/idle/idle.h"
 #include "cuda-trace/idle/idle_budget.h"
+#include "cuda-trace/proc/mps_server.h"
 #include "cuda-trace/stat/stat_origins.h"
 #include "cuda-trace/stat/stat_report.h"
 #include "cuda-trace/capture/watch.h"
@@ -389,6 +390,7 @@ int cmd_stat(int argc, char **argv)
 	if (!stat.pattern ||
 	    stat_table__init(&stat.table, stat.pattern, stat.options.shared.min_duration))
 		return EXIT_USAGE;
+	stat_time__set_mps(stat.table.timeline, mps_server__runs);
 	stat.table.devices_listed = watch.groups >> CUDA_GROUP_DEVICE & 1;
 	/* Which GPU a process means by a number. */
 	if (!watch.sample.on_ms || stat.options.idle)

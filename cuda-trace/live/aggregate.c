@@ -23,7 +23,8 @@
 #define CHUNK		     1024 /* keys a system call */
 #define TALLIES_BYTES	     (2 * AGGREGATE_TALLIES * sizeof(struct tally))
 #define BUSY_BYTES	     (AGGREGATE_LINES * AGGREGATE_WORDS * sizeof(uint64_t))
-#define SHARE_BYTES	     (AGGREGATE_SHARES * AGGREGATE_WORDS * sizeof(uint64_t))
+#define SHARE_WORDS	     (AGGREGATE_AGES * AGGREGATE_SHARES * AGGREGATE_WORDS)
+#define SHARE_BYTES	     (SHARE_WORDS * sizeof(uint64_t))
 #define LONGEST_WAIT_US	     100000 /* for a batch that was preempted in the middle */
 
 struct aggregate {
@@ -84,8 +85,7 @@ static int load(struct aggregate *aggregate, const struct aggregate_options *opt
 							    .left_out = options->left_out});
 	if (options->shares) {
 		skeleton->rodata->aggregate_settings.shares = AGGREGATE_SHARES;
-		bpf_map__set_max_entries(skeleton->maps.share_words,
-					 AGGREGATE_SHARES * AGGREGATE_WORDS);
+		bpf_map__set_max_entries(skeleton->maps.share_words, SHARE_WORDS);
 	}
 	if (options->pids >= 0)
 		err = bpf_map__reuse_fd(skeleton->maps.pids, options->pids);

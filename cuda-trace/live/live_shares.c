@@ -3,6 +3,9 @@
  * Words are taken in two steps: first the eBPF program gets the limit, so that it marks nothing
  * there any more, and at the next tick, when none of its batches can be in the middle of one of
  * them, they are read. All of it must be done before the ring comes round.
+ *
+ * Of what was read, a point is that of the processes whose work there was young, or of all that
+ * had work there (bpf/time_slice.h).
  */
 #include "cuda-trace/live/live_shares.h"
 
@@ -10,6 +13,7 @@
 #include <string.h>
 #include "cuda-trace/base/clock.h"
 #include "cuda-trace/live/live_ranges.h"
+#include "cuda-trace/proc/mps_server.h"
 
 #define EVERY_NS 250000000ull
 #define LAG_NS	 2500000000ull /* until the records of all processes are there */
@@ -29,6 +33,7 @@ struct live_shares {
 	struct live_sink sink;
 	struct live_ranges *ranges;	 /* NULL = energy is not wanted */
 	uint64_t next_tick, read, taken; /* ns; words */
+	bool mps;			 /* as it was when a process last came to a GPU */
 	struct line lines[AGGREGATE_SHARES];
 	double attributed[AGGREGATE_DEVICES]; /* points */
 	double nobodys[AGGREGATE_DEVICES];
@@ -65,16 +70,19 @@ static uint32_t points_of(const uint64_t *words, uint64_t word)
 	return entry >> 32 == (uint32_t)(word / AGGREGATE_WORDS) ? (uint32_t)entry : 0;
 }
 
-static const uint64_t *line_words(const struct live_shares *shares, uint32_t line)
+enum age { YOUNG, OLD };
+
+static const uint64_t *line_words(const struct live_shares *shares, uint32_t line, enum age age)
 {
-	return shares->memory.words + (size_t)line * AGGREGATE_WORDS;
+	return shares->memory.words + ((size_t)age * AGGREGATE_SHARES + line) * AGGREGATE_WORDS;
 }
 
 /* The lines of one GPU. */
 struct sharers {
 	uint32_t count;
 	uint32_t lines[AGGREGATE_SHARES];
-	uint32_t points[AGGREGATE_SHARES]; /* of the word */
+	uint32_t young[AGGREGATE_SHARES]; /* points of the word */
+	uint32_t points[AGGREGATE_SHARES];
 };
 
 static void find_sharers(const struct live_shares *shares, uint32_t gpu, struct sharers *sharers)
@@ -112,10 +120,22 @@ static void divide(struct live_shares *shares, const struct sharers *sharers, ui
 static void read_word(struct live_shares *shares, struct sharers *sharers, uint32_t busy,
 		      uint64_t word)
 {
-	uint32_t seen = 0, several = 0;
+	uint32_t seen = 0, several = 0, aged = busy;
 
 	for (uint32_t i = 0; i < sharers->count; i++) {
-		uint32_t points = points_of(line_words(shares, sharers->lines[i]), word) & busy;
+		uint32_t line = sharers->lines[i];
+		uint32_t young = points_of(line_words(shares, line, YOUNG), word) & busy;
+
+		sharers->points[i] = points_of(line_words(shares, line, OLD), word) & busy;
+		if (shares->mps) {
+			sharers->points[i] |= young;
+			young = 0;
+		}
+		sharers->young[i] = young;
+		aged &= ~young;
+	}
+	for (uint32_t i = 0; i < sharers->count; i++) {
+		uint32_t points = sharers->young[i] | (sharers->points[i] & aged);
 
 		several |= seen & points;
 		seen |= points;
@@ -168,8 +188,10 @@ static void name_line(struct live_shares *shares, struct line *line, uint64_t ow
 		return;
 	while (device < AGGREGATE_DEVICES && process->state.gpu_of[device] != gpu + 1)
 		device++;
-	if (device < AGGREGATE_DEVICES)
-		line->whose = shares->sink.share_start(shares->sink.context, process, device);
+	if (device == AGGREGATE_DEVICES)
+		return;
+	line->whose = shares->sink.share_start(shares->sink.context, process, device);
+	shares->mps = mps_server__runs();
 }
 
 /* Nothing of it is in the ring any more. */
@@ -181,7 +203,9 @@ static void free_line(struct live_shares *shares, uint32_t number)
 		shares->sink.share_end(shares->sink.context, line->whose);
 	live_ranges__forget(shares->ranges, number);
 	*line = (struct line){.credited = line->credited};
-	memset((void *)line_words(shares, number), 0, AGGREGATE_WORDS * sizeof(uint64_t));
+	for (enum age age = YOUNG; age <= OLD; age++)
+		memset((void *)line_words(shares, number, age), 0,
+		       AGGREGATE_WORDS * sizeof(uint64_t));
 	__atomic_store_n(&shares->memory.owners[number], 0, __ATOMIC_RELEASE);
 }
 

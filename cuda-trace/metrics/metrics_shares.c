@@ -14,8 +14,8 @@ void metrics_shares__write(struct exposition *exposition, struct exporter_view *
 {
 	static const struct metric share = {
 		METRIC_COUNTER, "cuda_gpu_share_seconds", "seconds",
-		"Share of the time in which the GPU was busy: divided equally among the processes "
-		"that had work on it at the same moment. Some 3 s late."};
+		"Share of the time in which the GPU was busy: where several processes had work, an "
+		"estimate from the driver's time slices. Some 3 s late."};
 	static const struct metric late = {
 		METRIC_COUNTER, "cuda_trace_late_share_seconds", "seconds",
 		"Time of kernels and copies whose records came when others had their share of it "

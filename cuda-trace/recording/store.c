@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include "cuda-trace/base/array_grow.h"
 #include "cuda-trace/base/clock.h"
+#include "cuda-trace/proc/mps_server.h"
 #include "cuda-trace/recording/store_import.h"
 #include "cuda-trace/recording/store_names.h"
 #include "cuda-trace/recording/store_origin.h"
@@ -36,6 +37,7 @@ struct store_process {
 	uint8_t *names;			       /* enum name_state by id */
 	uint32_t name_capacity;
 	bool missing;	      /* some name is NAME_MISSING */
+	bool used;	      /* it has used a GPU */
 	uint64_t status_time; /* of the last status written */
 	struct store_origin *origin;
 };
@@ -49,6 +51,7 @@ struct store {
 	uint32_t process_count;
 	uint64_t records, refused, refused_stacks;
 	uint64_t bytes;	    /* of events in the spool */
+	bool mps;	    /* an MPS server was found */
 	bool full;	    /* max_bytes is reached: what comes now is not written */
 	uint64_t lost_time; /* when losses were last written */
 	pid_t snapshot;	    /* see store_snapshot.h */
@@ -265,6 +268,17 @@ static void note_source(struct store *store, struct store_process *own)
 	put(store, SPOOL_SOURCE, own->number, &own->source, sizeof(own->source), NULL, 0);
 }
 
+/* When a second or later process begins to use a GPU: then its server runs, if it has one. */
+static void look_for_mps(struct store *store, struct store_process *own, uint16_t kind)
+{
+	if (own->used || (kind != CUDA_RECORD_KERNEL && kind != CUDA_RECORD_GRAPH &&
+			  kind != CUDA_RECORD_MEMCPY && kind != CUDA_RECORD_MEMSET))
+		return;
+	own->used = true;
+	if (!store->mps && store->process_count > 1 && (store->mps = mps_server__runs()))
+		put(store, SPOOL_MPS, 0, &store->mps, sizeof(store->mps), NULL, 0);
+}
+
 static void put_record(struct store *store, const struct store_process *own, uint8_t group,
 		       const struct cuda_record *record)
 {
@@ -287,6 +301,7 @@ void store__record(struct store *store, struct process *process, const struct cu
 		return;
 	note_source(store, own);
 	need_names(store, own, record);
+	look_for_mps(store, own, record->kind);
 	put_record(store, own, process->group, record);
 }
 

@@ -38,7 +38,7 @@ struct import {
 	struct spool_lost lost;
 	struct spool_begin begin; /* .monotonic 0 = that of the session */
 	struct store_trigger trigger;
-	bool has_lost, has_session;
+	bool has_lost, has_session, mps;
 	uint64_t first, last, finished; /* times of blocks, of the proper end (0 = none) */
 	uint64_t shown;			/* when the progress line was last written */
 };
@@ -130,6 +130,9 @@ static int import_fact(struct import *import, const struct spool_entry *entry, s
 		return store_rows__comm(import->rows, entry->process, entry->data, size);
 	case SPOOL_TEXT:
 		return store_rows__text(import->rows, entry->data, size);
+	case SPOOL_MPS:
+		import->mps = true;
+		return 0;
 	case SPOOL_TRIGGER:
 		return store_trigger__read(&import->trigger, entry->data, size);
 	case SPOOL_ORIGIN:
@@ -351,6 +354,8 @@ static int put_meta(struct import *import)
 	if (!err && fact(import, "windows"))
 		err = db__run(import->db, "INSERT INTO META_DATA_CAPTURE VALUES (?,?)", "tt",
 			      "WINDOWS", fact(import, "windows"));
+	if (!err && import->mps)
+		err = db__run(import->db, "INSERT INTO META_DATA_CAPTURE VALUES ('MPS','1')", "");
 	return err;
 }
 

@@ -60,6 +60,7 @@ enum spool_kind {
 	SPOOL_BEGIN = 20,    /* struct spool_begin: it was recorded from then on */
 	SPOOL_TRIGGER = 21,  /* struct spool_trigger, condition, NUL, text: the last one counts */
 	SPOOL_INLINED = 22,  /* struct spool_inlined, path, name: found later than the frame */
+	SPOOL_MPS = 23,	     /* a byte: an MPS server runs */
 };
 
 /* What is found of frames when recording is over. */

@@ -13,7 +13,7 @@
 
 #define STAT_SLICE_BITS 14 /* ns: 16.4 us, 8 bytes a line */
 #define STAT_BIT_BITS	8  /* ns: 256 ns */
-#define STAT_MAX_LINES	384
+#define STAT_MAX_LINES	448
 
 struct stat_line {
 	uint64_t *words; /* NULL = not open */

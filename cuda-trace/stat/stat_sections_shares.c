@@ -67,6 +67,7 @@ void stat_sections__shares(struct sheet *sheet, const struct stat_report *report
 
 	if (report->table->sampled) {
 		sheet__put(sheet, "shares", cell_none);
+		sheet__put(sheet, "shares_mps", cell_none);
 		return;
 	}
 	if (!sheet->json && !is_shared(time))
@@ -83,5 +84,10 @@ void stat_sections__shares(struct sheet *sheet, const struct stat_report *report
 	}
 	sheet__end(sheet);
 	sheet__say_more(sheet);
+	sheet__put(sheet, "shares_mps", cell_bool(time->mps));
+	if (time->mps)
+		sheet__say(sheet,
+			   " An MPS server ran: each moment is divided equally among all that had "
+			   "work\n");
 	say_nobodys(sheet, time);
 }

@@ -3,6 +3,10 @@
  * As long as one process uses a GPU, all of its work is that process's, and there is no line for
  * it. When a second one comes, each gets a line; what the first did until then is copied from the
  * GPU's lines. A process that has ended stays until its last slice is closed.
+ *
+ * Each process's work is in two lines, young and old as bpf/time_slice.h explains; with several
+ * streams, a bit may be in both. The line of old work is opened when there is some, also for the
+ * only user of a GPU. What the first did until the second came is young where it was not old.
  */
 #include "cuda-trace/stat/stat_shares.h"
 
@@ -12,8 +16,10 @@
 
 #define KEPT 1024 /* shares of processes that have ended, of all GPUs; the rest is summed up */
 
+enum sharer_line { YOUNG, OLD, SHARER_LINES };
+
 struct stat_sharer {
-	struct stat_line line;
+	struct stat_line lines[SHARER_LINES];
 	uint32_t gpu;
 	struct stat_user user;
 	double share, alone; /* bits */
@@ -32,7 +38,9 @@ struct gpu {
 
 struct stat_shares {
 	struct stat_lines *lines;
-	uint32_t gpu_count, opened;
+	bool (*is_mps)(void); /* NULL = not known */
+	bool mps;
+	uint32_t gpu_count, opened[SHARER_LINES];
 	struct gpu *gpus;
 	struct stat_sharer *past; /* without lines */
 	uint32_t past_count, past_capacity;
@@ -55,12 +63,14 @@ struct stat_shares *stat_shares__new(struct stat_lines *lines, uint32_t gpus)
 	return NULL;
 }
 
-static void close_line(struct stat_shares *shares, struct stat_sharer *sharer)
+static void close_lines(struct stat_shares *shares, struct stat_sharer *sharer)
 {
-	if (!sharer->line.words)
-		return;
-	stat_lines__close(shares->lines, &sharer->line, 1);
-	shares->opened--;
+	for (int i = 0; i < SHARER_LINES; i++) {
+		if (!sharer->lines[i].words)
+			continue;
+		stat_lines__close(shares->lines, &sharer->lines[i], 1);
+		shares->opened[i]--;
+	}
 }
 
 void stat_shares__free(struct stat_shares *shares)
@@ -69,7 +79,7 @@ void stat_shares__free(struct stat_shares *shares)
 		return;
 	for (uint32_t i = 0; i < shares->gpu_count; i++)
 		for (uint32_t n = 0; n < shares->gpus[i].count; n++) {
-			close_line(shares, shares->gpus[i].active[n]);
+			close_lines(shares, shares->gpus[i].active[n]);
 			free(shares->gpus[i].active[n]);
 		}
 	free(shares->gpus);
@@ -78,12 +88,14 @@ void stat_shares__free(struct stat_shares *shares)
 	free(shares);
 }
 
-static bool open_line(struct stat_shares *shares, struct stat_sharer *sharer)
+static bool open_line(struct stat_shares *shares, struct stat_sharer *sharer, enum sharer_line line)
 {
-	if (shares->opened == STAT_SHARE_LINES ||
-	    !stat_lines__open(shares->lines, &sharer->line, 1))
+	if (sharer->lines[line].words)
+		return true;
+	if (shares->opened[line] == STAT_SHARE_LINES ||
+	    !stat_lines__open(shares->lines, &sharer->lines[line], 1))
 		return false;
-	shares->opened++;
+	shares->opened[line]++;
 	return true;
 }
 
@@ -93,15 +105,31 @@ static bool open_first(struct stat_shares *shares, struct stat_sharer *first,
 {
 	struct stat_lines *lines = shares->lines;
 
-	if (first->line.words)
+	if (first->lines[YOUNG].words)
 		return true;
-	if (!open_line(shares, first))
+	if (!open_line(shares, first, YOUNG))
 		return false;
-	for (uint64_t slice = lines->oldest; slice < lines->oldest + lines->size; slice++)
-		*stat_lines__word(lines, &first->line, slice) =
-			*stat_lines__word(lines, kernels, slice) |
-			*stat_lines__word(lines, copies, slice);
+	for (uint64_t slice = lines->oldest; slice < lines->oldest + lines->size; slice++) {
+		uint64_t done = *stat_lines__word(lines, kernels, slice) |
+				*stat_lines__word(lines, copies, slice);
+
+		if (first->lines[OLD].words)
+			done &= ~*stat_lines__word(lines, &first->lines[OLD], slice);
+		/* What is never written takes no memory. */
+		if (done)
+			*stat_lines__word(lines, &first->lines[YOUNG], slice) = done;
+	}
 	return true;
+}
+
+void stat_shares__set_mps(struct stat_shares *shares, bool (*is_mps)(void))
+{
+	shares->is_mps = is_mps;
+}
+
+bool stat_shares__mps(const struct stat_shares *shares)
+{
+	return shares->mps;
 }
 
 struct stat_sharer *stat_shares__add(struct stat_shares *shares, uint32_t index,
@@ -114,10 +142,12 @@ struct stat_sharer *stat_shares__add(struct stat_shares *shares, uint32_t index,
 	if (!sharer)
 		return NULL;
 	sharer->gpu = index;
+	if (gpu->count && shares->is_mps)
+		shares->mps |= shares->is_mps();
 	if (gpu->count && !open_first(shares, gpu->active[0], kernels, copies))
 		gpu->blind = true;
 	/* Without a line, its work is in no share. */
-	if (gpu->count == STAT_SHARE_LINES || (gpu->count && !open_line(shares, sharer))) {
+	if (gpu->count == STAT_SHARE_LINES || (gpu->count && !open_line(shares, sharer, YOUNG))) {
 		free(sharer);
 		return NULL;
 	}
@@ -125,15 +155,27 @@ struct stat_sharer *stat_shares__add(struct stat_shares *shares, uint32_t index,
 	return sharer;
 }
 
-/* What is late is so for the GPU's line, too, and counted there. */
-void stat_shares__mark(struct stat_shares *shares, struct stat_sharer *sharer, uint64_t start,
-		       uint64_t end)
+static void mark(struct stat_shares *shares, struct stat_line *line, uint64_t start, uint64_t end)
 {
 	uint64_t oldest = shares->lines->oldest << STAT_SLICE_BITS;
 
-	if (!sharer || !sharer->line.words || end < oldest)
+	if (line->words && end >= oldest)
+		stat_lines__mark(shares->lines, line, start > oldest ? start : oldest, end);
+}
+
+/* Old work without a line for it counts as young. What is late is so for the GPU's line, too, and
+ * counted there. */
+void stat_shares__mark(struct stat_shares *shares, struct stat_sharer *sharer, uint64_t start,
+		       uint64_t end, uint64_t old)
+{
+	if (!sharer)
 		return;
-	stat_lines__mark(shares->lines, &sharer->line, start > oldest ? start : oldest, end);
+	if (end > old && open_line(shares, sharer, OLD)) {
+		mark(shares, &sharer->lines[OLD], start > old ? start : old, end);
+		end = old;
+	}
+	if (start <= end)
+		mark(shares, &sharer->lines[YOUNG], start, end);
 }
 
 void stat_shares__end(struct stat_shares *shares, struct stat_sharer *sharer,
@@ -175,18 +217,65 @@ static void retire(struct stat_shares *shares, struct gpu *gpu, uint64_t slice)
 			gpu->active[kept++] = sharer;
 			continue;
 		}
-		close_line(shares, sharer);
+		close_lines(shares, sharer);
 		keep_past(shares, gpu, sharer);
 	}
 	gpu->count = kept;
 	gpu->blind &= !!kept;
 }
 
-/* Each part in which several had work, equally. */
-static void divide(struct gpu *gpu, const uint64_t *maps, uint64_t several)
+static uint64_t empty(struct stat_shares *shares, struct stat_line *line, uint64_t slice)
 {
-	for (; several; several &= several - 1) {
-		uint64_t bit = several & -several;
+	uint64_t *word, map;
+
+	if (!line->words)
+		return 0;
+	word = stat_lines__word(shares->lines, line, slice);
+	map = *word;
+	if (map)
+		*word = 0;
+	return map;
+}
+
+/* A slice of a GPU, a map for each process. */
+struct maps {
+	uint64_t work[STAT_SHARE_LINES];
+	uint64_t young[STAT_SHARE_LINES];
+	uint64_t all, all_young;
+};
+
+static void read_maps(struct stat_shares *shares, struct gpu *gpu, uint64_t slice, uint64_t busy,
+		      struct maps *maps)
+{
+	maps->all = maps->all_young = 0;
+	for (uint32_t i = 0; i < gpu->count; i++) {
+		struct stat_line *lines = gpu->active[i]->lines;
+		uint64_t young = empty(shares, &lines[YOUNG], slice) & busy;
+
+		maps->work[i] = (empty(shares, &lines[OLD], slice) & busy) | young;
+		maps->young[i] = shares->mps ? 0 : young;
+		maps->all |= maps->work[i];
+		maps->all_young |= maps->young[i];
+	}
+}
+
+/* The bits that more than one of them has. */
+static uint64_t several(const uint64_t *maps, uint32_t count)
+{
+	uint64_t seen = 0, twice = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		twice |= seen & maps[i];
+		seen |= maps[i];
+	}
+	return twice;
+}
+
+/* Each part that several have, equally. */
+static void divide(struct gpu *gpu, const uint64_t *maps, uint64_t parts)
+{
+	for (; parts; parts &= parts - 1) {
+		uint64_t bit = parts & -parts;
 		uint32_t count = 0;
 
 		for (uint32_t i = 0; i < gpu->count; i++)
@@ -197,26 +286,23 @@ static void divide(struct gpu *gpu, const uint64_t *maps, uint64_t several)
 	}
 }
 
-static void take(struct stat_shares *shares, struct gpu *gpu, uint64_t slice, uint64_t busy)
+static void share_out(struct stat_shares *shares, struct gpu *gpu, uint64_t slice, uint64_t busy)
 {
-	uint64_t maps[STAT_SHARE_LINES], seen = 0, several = 0;
+	struct maps maps;
+	uint64_t shared;
 
+	read_maps(shares, gpu, slice, busy, &maps);
+	shared = several(maps.work, gpu->count);
 	for (uint32_t i = 0; i < gpu->count; i++) {
-		uint64_t *word = stat_lines__word(shares->lines, &gpu->active[i]->line, slice);
-
-		maps[i] = *word & busy;
-		*word = 0;
-		several |= seen & maps[i];
-		seen |= maps[i];
+		gpu->active[i]->alone += bits(maps.work[i] & ~shared);
+		/* Whose moment it is. */
+		maps.work[i] = maps.young[i] | (maps.work[i] & ~maps.all_young);
 	}
-	for (uint32_t i = 0; i < gpu->count; i++) {
-		double alone = bits(maps[i] & ~several);
-
-		gpu->active[i]->share += alone;
-		gpu->active[i]->alone += alone;
-	}
-	divide(gpu, maps, several);
-	gpu->nobodys += bits(busy & ~seen);
+	shared = several(maps.work, gpu->count);
+	for (uint32_t i = 0; i < gpu->count; i++)
+		gpu->active[i]->share += bits(maps.work[i] & ~shared);
+	divide(gpu, maps.work, shared);
+	gpu->nobodys += bits(busy & ~maps.all);
 }
 
 void stat_shares__close(struct stat_shares *shares, uint32_t index, uint64_t slice, uint64_t busy)
@@ -224,12 +310,16 @@ void stat_shares__close(struct stat_shares *shares, uint32_t index, uint64_t sli
 	struct gpu *gpu = &shares->gpus[index];
 
 	gpu->busy += bits(busy);
-	if (busy && gpu->count && gpu->active[0]->line.words) {
-		take(shares, gpu, slice, busy);
+	if (busy && gpu->count && gpu->active[0]->lines[YOUNG].words) {
+		share_out(shares, gpu, slice, busy);
 	} else if (busy && gpu->count && !gpu->blind) {
+		empty(shares, &gpu->active[0]->lines[OLD], slice);
 		gpu->active[0]->share += bits(busy);
 		gpu->active[0]->alone += bits(busy);
-	} else {
+	} else if (busy) {
+		for (uint32_t i = 0; i < gpu->count; i++)
+			for (int line = 0; line < SHARER_LINES; line++)
+				empty(shares, &gpu->active[i]->lines[line], slice);
 		gpu->nobodys += bits(busy);
 	}
 	retire(shares, gpu, slice);

@@ -22,6 +22,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "bpf/time_slice.h"
 #include "cuda-trace/base/gpu_set.h"
 #include "cuda-trace/base/interval_set.h"
 #include "cuda-trace/capture/record_times.h"
@@ -180,6 +181,11 @@ void stat_time__observe(struct stat_time *time, const struct stat_time_observer 
 	time->observer = observer;
 }
 
+void stat_time__set_mps(struct stat_time *time, bool (*is_mps)(void))
+{
+	stat_shares__set_mps(time->shares, is_mps);
+}
+
 void stat_time__set_owner(struct stat_host *host, void *owner)
 {
 	if (host)
@@ -246,11 +252,13 @@ static void mark(struct stat_time *time, const struct stat_host *host, struct st
 {
 	struct interval rest = {interval->start, interval->end}, part = rest;
 	bool clipped = host->windows != NULL;
+	/* Copies are not interrupted. */
+	uint64_t old = interval->work == WORK_KERNEL ? interval->start + TIME_SLICE_NS : UINT64_MAX;
 
 	while (!clipped || interval_set__next_part(host->windows, &rest, &part)) {
 		stat_lines__mark(&time->lines, line, part.start, part.end);
 		if (sharer)
-			stat_shares__mark(time->shares, sharer, part.start, part.end);
+			stat_shares__mark(time->shares, sharer, part.start, part.end, old);
 		if (!clipped)
 			return;
 	}
@@ -432,6 +440,7 @@ void stat_time__finish(struct stat_time *time, struct stat_time_sums *sums)
 	}
 	qsort(time->sums.gpus, time->sums.gpu_count, sizeof(time->sums.gpus[0]), by_device);
 	time->sums.shares = stat_shares__list(time->shares, &time->sums.share_count);
+	time->sums.mps = stat_shares__mps(time->shares);
 	time->sums.window_ns = time->lines.last - time->lines.first;
 	time->sums.whole_ns =
 		time->sums.window_ns * (time->sums.gpu_count ? time->sums.gpu_count : 1);

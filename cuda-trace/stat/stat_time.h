@@ -51,6 +51,7 @@ struct stat_time_sums {
 	/* Of processes on GPUs, largest first; they go with the struct stat_time. */
 	const struct stat_share *shares;
 	uint32_t share_count;
+	bool mps; /* an MPS server ran when a second or later process came to a GPU */
 };
 
 struct interval_set;
@@ -72,6 +73,8 @@ struct stat_time_observer {
 struct stat_time *stat_time__new(void);
 /* Before anything comes. The observer must stay. */
 void stat_time__observe(struct stat_time *time, const struct stat_time_observer *observer);
+/* As stat_shares__set_mps(). Before anything comes. */
+void stat_time__set_mps(struct stat_time *time, bool (*is_mps)(void));
 void stat_time__set_owner(struct stat_host *host, void *owner);
 /* Who it is, at the latest before its end. Accepts NULL. */
 void stat_time__name(struct stat_host *host, uint32_t pid, const char *comm, const char *cgroup);

@@ -73,6 +73,120 @@ expect_shares() {
 	json "$1" "[.shares[] | select(.process == \"${ID}2\")] | .[0].alone_ns < 0.01 * .[0].share_ns"
 }
 
+# off KIND A B...: the most that the four times are off those of the truth, in points of the time that was busy.
+off() {
+	local kind=$1 i
+	shift
+	for i in 0 1 2 3; do
+		awk "BEGIN { off = 100 * ($1 - $(expect_key truth "$kind$i")) / $(expect_key truth busy); print off < 0 ? -off : off }"
+		shift
+	done | sort -n | tail -n1
+}
+
+# expect_turns KIND A B C D: they are those of the truth, within 3 points; those of the other kind are far off.
+expect_turns() {
+	local kind=$1 off
+	shift
+	off=$(off "$kind" "$@")
+	awk "BEGIN { exit !($off <= 3) }" || fail "$* are $off points off $(cat truth)"
+	assert awk "BEGIN { exit !($(off "$([ "$kind" = share ] && echo equal || echo share)" "$@") > 10) }"
+}
+
+# shares_of FILE: those of the four, in s, and all of them are what was busy.
+shares_of() {
+	local i
+	for i in 0 1 2 3; do
+		jq "[.shares[] | select(.process == \"$ID$i\") | .share_ns] | add / 1e9" "$1"
+	done
+	jq -e '. as $in | .time.gpus | all(. as $gpu | ([$in.shares[] | select(.uuid == $gpu.uuid) | .share_ns] | add) + .nobodys_ns - .busy_ns
+		| . > -5 and . < 5)' "$1" >&2
+}
+
+# series_of: the same of a scrape.
+series_of() {
+	local i
+	for i in 0 1 2 3; do
+		sum cuda_gpu_share_seconds_total "comm=\"$ID$i\""
+	done
+}
+
+# with_mps_server: a process of that name, until the test ends.
+with_mps_server() {
+	cp "$(command -v sleep)" nvidia-cuda-mps-server
+	start mps ./nvidia-cuda-mps-server 120
+}
+
+@test "stat -a, record, report (four processes that take turns) give each what it ran, within 3 points" {
+	local -a found
+	start stat "$CUDA_TRACE" stat -v -a -e kernels --json -o stat.json
+	start record "$CUDA_TRACE" record -v -a -e kernels -o r.db
+	wait_for 20 grep -q 'watching .*sharers' stat.err
+	wait_for 20 grep -q 'watching .*sharers' record.err
+	"$SHARERS" --name "$ID" --hold-ms 300 --turns >truth
+	kill -INT "$stat_PID" "$record_PID"
+	finished "$stat_PID"
+	finished "$record_PID"
+	ct report --json r.db >report.json
+	for file in stat.json report.json; do
+		mapfile -t found < <(shares_of "$file")
+		expect_turns share "${found[@]}"
+		json "$file" '.shares_mps == false'
+	done
+}
+
+@test "metrics (four processes that take turns) gives each what it ran, within 3 points, and all is somebody's" {
+	local -a found
+	exporter
+	"$SHARERS" --name "$ID" --turns >truth
+	wait_for 20 divided
+	mapfile -t found < <(series_of)
+	expect_turns share "${found[@]}"
+	near "$(sum cuda_gpu_share_seconds_total "comm=\"$ID")" "$(sum cuda_device_busy_seconds_total 'uuid="GPU-5aa5')" 0.01
+}
+
+@test "stat -a, record, report, metrics (an MPS server runs) divide each moment equally, and say so" {
+	local -a found
+	start stat "$CUDA_TRACE" stat -v -a -e kernels --json -o stat.json
+	start record "$CUDA_TRACE" record -v -a -e kernels -o r.db
+	exporter
+	wait_for 20 grep -q 'watching .*sharers' stat.err
+	wait_for 20 grep -q 'watching .*sharers' record.err
+	# After the tools, and before the programs.
+	with_mps_server
+	"$SHARERS" --name "$ID" --hold-ms 300 --turns >truth
+	kill -INT "$stat_PID" "$record_PID"
+	finished "$stat_PID"
+	finished "$record_PID"
+	ct report --json r.db >report.json
+	for file in stat.json report.json; do
+		mapfile -t found < <(shares_of "$file")
+		expect_turns equal "${found[@]}"
+		json "$file" '.shares_mps == true'
+	done
+	assert_equal "$(sqlite3 r.db "SELECT value FROM META_DATA_CAPTURE WHERE name = 'MPS'")" 1
+	ct report r.db >report.txt
+	grep -q '^ An MPS server ran: each moment is divided equally among all that had work$' report.txt
+	wait_for 20 divided
+	mapfile -t found < <(series_of)
+	expect_turns equal "${found[@]}"
+}
+
+@test "stat -a (the MPS control daemon alone, a name that only begins so) does not divide equally" {
+	local -a found
+	cp "$(command -v sleep)" nvidia-cuda-mps-control
+	start mps ./nvidia-cuda-mps-control 120
+	cp "$(command -v sleep)" nvidia-cuda-mps-server-not
+	start not ./nvidia-cuda-mps-server-not 120
+	start stat "$CUDA_TRACE" stat -v -a -e kernels --json -o stat.json
+	wait_for 20 grep -q 'watching .*sharers' stat.err
+	"$SHARERS" --name "$ID" --hold-ms 300 --turns >truth
+	kill -INT "$stat_PID"
+	finished "$stat_PID"
+	mapfile -t found < <(shares_of stat.json)
+	expect_turns share "${found[@]}"
+	json stat.json '.shares_mps == false'
+}
+
 @test "stat -a (four processes on one GPU, one of them 700 ms late) divides its busy time among them" {
 	start stat "$CUDA_TRACE" stat -v -a -e kernels --json -o stat.json
 	wait_for 20 grep -q 'watching .*sharers' stat.err

@@ -294,6 +294,14 @@ unit() {
 	assert_line 'by gpu gpu 0 uuid 8 busy 300'
 }
 
+@test "stat (two processes that share a GPU) gives a moment to whose work is young there, or to both" {
+	unit
+	# The arithmetic is in unit_stat.c: with slices of 2090, 3900 + 50 + 2500 + 2705 + 4050 and 1100 + 50 + 2500 + 4295 + 950.
+	assert_line "turns mps 0 busy 22100 nobody's 0: a 13205 alone 10400 b 8895 alone 2000"
+	# Half of each moment: 4450 + 50 + 2500 + 3750 + 4500.
+	assert_line "at once mps 1 busy 22100 nobody's 0: a 15250 alone 10400 b 6850 alone 2000"
+}
+
 # advice FILE BEGINNING: the line of advice that begins so
 advice() {
 	jq -er --arg with "$2" '.advice[] | select(startswith($with))' "$1"
@@ -370,13 +378,13 @@ advice() {
 	cc -std=gnu11 -D_GNU_SOURCE -I"$TOP" -o late "$TOP/tests/stat/unit_stat_late.c" \
 		$(tool_sources stat_time stat_lines stat_shares array_grow stat_advice gpu_set interval_set record_times clock text)
 	run -0 ./late
-	assert_line 'on time: kernels 200 idle-wait 300 ms, late 0: 0 + 0 ms, doubtful 0, beyond 2304 KiB'
-	assert_line 'seconds: kernels 1600 idle-wait 2400 ms, late 0: 0 + 0 ms, doubtful 0, beyond 11520 KiB'
+	assert_line 'on time: kernels 200 idle-wait 300 ms, late 0: 0 + 0 ms, doubtful 0, beyond 2688 KiB'
+	assert_line 'seconds: kernels 1600 idle-wait 2400 ms, late 0: 0 + 0 ms, doubtful 0, beyond 13440 KiB'
 	# 4800 ms of kernels in 12 s, of which 8.6 s are kept.
-	assert_line 'too late: kernels 3480 idle-wait 5209 ms, late 67: 1320 + 3310 ms, doubtful 2, beyond 23808 KiB'
+	assert_line 'too late: kernels 3480 idle-wait 5209 ms, late 67: 1320 + 3310 ms, doubtful 2, beyond 27776 KiB'
 	# Of launches without GPU times nothing is to come: the first late one makes it more.
 	assert_line --partial 'without times: kernels 480 '
-	assert_line 'out of order: kernels 3574 idle-wait 4426 ms, late 6: 326 + 0 ms, doubtful 1, beyond 5376 KiB'
+	assert_line 'out of order: kernels 3574 idle-wait 4426 ms, late 6: 326 + 0 ms, doubtful 1, beyond 6272 KiB'
 	# Lines of 32 processes and a GPU, and of the shares of some: as many slices as fit into 64 MiB.
 	assert_line --partial 'together: 63 MiB, 8 left out, '
 	assert_line --partial 'doubtful 0: Waiting for nothing: '

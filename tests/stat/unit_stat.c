@@ -332,6 +332,49 @@ static void times_by_gpu(void)
 	print_times("by gpu", time);
 }
 
+static bool mps_runs(void)
+{
+	return true;
+}
+
+/* Two processes on a GPU; of a kernel, the first 2090 are young (bpf/time_slice.h). */
+static void shares(const char *what, bool (*is_mps)(void))
+{
+	struct stat_time *time = stat_time__new();
+	struct stat_host *a = stat_time__start(time), *b = stat_time__start(time);
+	struct stat_time_sums is;
+
+	stat_time__set_mps(time, is_mps);
+	/* b's copy and kernel are young, a's kernel, of before b came, is not. */
+	at(time, a, CUDA_RECORD_KERNEL, 0, 0, 5000);
+	at(time, b, CUDA_RECORD_MEMCPY, 0, 3000, 4000);
+	at(time, b, CUDA_RECORD_KERNEL, 0, 4500, 4600);
+	/* Both young; both young, then both old. */
+	at(time, b, CUDA_RECORD_KERNEL, 0, 6000, 6100);
+	at(time, a, CUDA_RECORD_KERNEL, 0, 6000, 6100);
+	at(time, a, CUDA_RECORD_KERNEL, 0, 10000, 15000);
+	at(time, b, CUDA_RECORD_KERNEL, 0, 10000, 15000);
+	/* a's alone until 22500, b's until 24590, both, b's from 25000 on. */
+	at(time, a, CUDA_RECORD_KERNEL, 0, 20000, 25000);
+	at(time, b, CUDA_RECORD_KERNEL, 0, 22500, 27000);
+	/* A second stream of a has a young kernel in b's time. */
+	at(time, a, CUDA_RECORD_KERNEL, 0, 30000, 35000);
+	at(time, a, CUDA_RECORD_KERNEL, 0, 34000, 34100);
+	at(time, b, CUDA_RECORD_KERNEL, 0, 33500, 34500);
+	stat_time__name(a, 1, "a", "");
+	stat_time__name(b, 2, "b", "");
+	stat_time__end(time, a, true);
+	stat_time__end(time, b, true);
+	stat_time__finish(time, &is);
+	printf("%s mps %d busy %lu nobody's %lu:", what, is.mps, (is.busy_ns + 512) / 1024,
+	       is.gpus[0].nobodys_ns);
+	for (uint32_t i = 0; i < is.share_count; i++)
+		printf(" %s %lu alone %lu", is.shares[i].user.comm,
+		       (is.shares[i].share_ns + 512) / 1024, (is.shares[i].alone_ns + 512) / 1024);
+	printf("\n");
+	stat_time__free(time);
+}
+
 /* Nothing came of the GPU: launches go to the first. */
 static void times_without_gpu(void)
 {
@@ -357,5 +400,7 @@ int main(void)
 	times_of_several();
 	times_by_gpu();
 	times_without_gpu();
+	shares("turns", NULL);
+	shares("at once", mps_runs);
 	return 0;
 }

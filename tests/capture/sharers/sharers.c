@@ -3,11 +3,13 @@
  * Four processes on one GPU, whose shares of it are known: speaks the probe contract as
  * tests/capture/crowd does, program and agent file in one. Each process runs one kernel in each
  * period of 1.3 ms, from one point of it to another; the points move a little from period to
- * period. Records are sent as time goes on; --late MS: those of the last process so much later.
- * The last line of stdout has the shares, by the rule of docs/reference/sharing.md, and the time in
- * which the GPU was busy.
+ * period. --turns: instead, they take turns as turns.h says. Records are sent as time goes on;
+ * --late MS: those of the last process so much later. The last line of stdout has the shares
+ * (without --turns, of kernels that nobody interrupts: equal parts; with it, by how long each ran),
+ * the shares in equal parts of each moment, and the time in which the GPU was busy.
  */
 #include <getopt.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +21,7 @@
 #define _SDT_HAS_SEMAPHORES 1
 #include <sys/sdt.h>
 #include "libcupti-usdt/probes.h"
+#include "turns.h"
 
 #define SEMAPHORE(probe) \
 	__attribute__((section(".probes"), used)) volatile unsigned short cuda_##probe##_semaphore
@@ -29,7 +32,7 @@ SEMAPHORE(status);
 SEMAPHORE(lost);
 SEMAPHORE(error);
 
-#define PROCESSES 4
+#define PROCESSES TURNS_PROCESSES
 #define PERIOD	  1300000 /* ns */
 #define BATCH	  32
 
@@ -112,16 +115,19 @@ static void send_state(enum cuda_state state, __u64 kernels)
 	send_status(&status, sizeof(status));
 }
 
-/* False: none in this period. */
-static int times_of(int process, unsigned long period, __u64 *start, __u64 *end)
-{
-	__u64 moved = (period * 7919 + process * 104729) % 97 * 1000;
+static struct turns plan[PROCESSES];
 
-	if (period % work[process].every)
-		return 0;
-	*start = period * PERIOD + work[process].from * 1000ull + moved;
-	*end = period * PERIOD + work[process].to * 1000ull + moved;
-	return 1;
+static void plan_periods(void)
+{
+	for (int process = 0; process < PROCESSES; process++)
+		for (unsigned long period = 0; period < periods; period++) {
+			unsigned int moved = (period * 7919 + process * 104729) % 97;
+			__u64 from = period * (PERIOD / 1000) + moved;
+
+			if (period % work[process].every == 0)
+				turns__add(&plan[process], from + work[process].from,
+					   from + work[process].to);
+		}
 }
 
 static void wait_until(__u64 time)
@@ -165,24 +171,21 @@ static void be_a_process(int number)
 	send_state(CUDA_STATE_ACTIVE, 0);
 	send_name(instance, 1, "shared_kernel", strlen("shared_kernel"));
 	send_devices(&device, sizeof(device), 1, 0, instance);
-	for (unsigned long period = 0; period < periods; period++) {
-		__u64 start, end;
-
-		if (times_of(number, period, &start, &end))
-			kernels[count++] = (struct cuda_kernel){
-				.head = {CUDA_RECORD_KERNEL, sizeof(kernels[0]), period + 1},
-				.start = begin + start,
-				.end = begin + end,
-				.device = number % 2,
-				.context = 1,
-				.stream = 7,
-				.name = 1,
-				.grid = {1, 1, 1},
-				.block = {32, 1, 1},
-			};
-		if (count < BATCH && period + 1 < periods)
+	for (unsigned int i = 0; i < plan[number].count; i++) {
+		kernels[count++] = (struct cuda_kernel){
+			.head = {CUDA_RECORD_KERNEL, sizeof(kernels[0]), i + 1},
+			.start = begin + plan[number].spans[i].from * 1000ull,
+			.end = begin + plan[number].spans[i].to * 1000ull,
+			.device = number % 2,
+			.context = 1,
+			.stream = 7,
+			.name = 1,
+			.grid = {1, 1, 1},
+			.block = {32, 1, 1},
+		};
+		if (count < BATCH && i + 1 < plan[number].count)
 			continue;
-		wait_until(begin + (period + 1) * PERIOD + late);
+		wait_until(kernels[count - 1].end + late);
 		send_kernels(kernels, count * sizeof(kernels[0]), count, sent, instance);
 		sent += count;
 		count = 0;
@@ -193,29 +196,30 @@ static void be_a_process(int number)
 }
 
 /* Microsecond by microsecond: all points are at whole ones. */
-static void print_truth(void)
+static void print_truth(bool turns)
 {
-	double shares[PROCESSES] = {}, busy = 0;
-	unsigned int length = PERIOD / 1000 + 200;
-	unsigned char *users = calloc(periods * (PERIOD / 1000) + length, 1);
+	double equal[PROCESSES] = {}, busy = 0, ran = 0;
+	unsigned long length = periods * (PERIOD / 1000) + TURNS_MAX_US;
+	unsigned char *users = calloc(length, 1);
 
-	for (int process = 0; users && process < PROCESSES; process++)
-		for (unsigned long period = 0; period < periods; period++) {
-			__u64 start, end;
-
-			if (times_of(process, period, &start, &end))
-				for (__u64 at = start / 1000; at < end / 1000; at++)
-					users[at] |= 1 << process;
-		}
-	for (unsigned long at = 0; users && at < periods * (PERIOD / 1000) + length; at++) {
+	for (int process = 0; users && process < PROCESSES; process++) {
+		ran += plan[process].ran;
+		for (unsigned int i = 0; i < plan[process].count; i++)
+			for (__u64 at = plan[process].spans[i].from; at < plan[process].spans[i].to;
+			     at++)
+				users[at] |= 1 << process;
+	}
+	for (unsigned long at = 0; users && at < length; at++) {
 		busy += users[at] ? 1e-6 : 0;
 		for (int process = 0; process < PROCESSES; process++)
 			if (users[at] >> process & 1)
-				shares[process] += 1e-6 / __builtin_popcount(users[at]);
+				equal[process] += 1e-6 / __builtin_popcount(users[at]);
 	}
 	printf("expect busy=%.9f", busy);
 	for (int process = 0; process < PROCESSES; process++)
-		printf(" share%d=%.9f", process, shares[process]);
+		printf(" share%d=%.9f equal%d=%.9f", process,
+		       turns ? plan[process].ran / ran * busy : equal[process], process,
+		       equal[process]);
 	printf("\n");
 	free(users);
 }
@@ -224,7 +228,9 @@ int main(int argc, char **argv)
 {
 	static const struct option rows[] = {{"periods", 1, NULL, 'p'}, {"late", 1, NULL, 'l'},
 					     {"name", 1, NULL, 'n'},	{"hold-ms", 1, NULL, 'h'},
-					     {"wait-ms", 1, NULL, 'w'}, {NULL, 0, NULL, 0}};
+					     {"wait-ms", 1, NULL, 'w'}, {"turns", 0, NULL, 't'},
+					     {NULL, 0, NULL, 0}};
+	bool turns = false;
 	int letter;
 
 	while ((letter = getopt_long(argc, argv, "", rows, NULL)) != -1) {
@@ -238,9 +244,15 @@ int main(int argc, char **argv)
 			wait_ms = strtoul(optarg, NULL, 10);
 		else if (letter == 'n')
 			prefix = optarg;
+		else if (letter == 't')
+			turns = true;
 		else
 			return 2;
 	}
+	if (turns)
+		turns__plan(plan, periods * (PERIOD / 1000));
+	else
+		plan_periods();
 	common = mmap(NULL, sizeof(*common), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
 		      0);
 	if (common == MAP_FAILED)
@@ -252,6 +264,6 @@ int main(int argc, char **argv)
 		}
 	while (wait(NULL) > 0)
 		;
-	print_truth();
+	print_truth(turns);
 	return 0;
 }
