@@ -11,6 +11,7 @@
 #include "cuda-trace/base/output_file.h"
 #include "cuda-trace/profile/code/code_files.h"
 #include "cuda-trace/profile/pc/pc_rate.h"
+#include "cuda-trace/profile/pc/pc_remedy.h"
 #include "cuda-trace/profile/pc/pc_report.h"
 #include "cuda-trace/profile/pc/pc_stacks.h"
 #include "cuda-trace/profile/pc/pc_store.h"
@@ -20,14 +21,12 @@
 #include "cuda-trace/capture/watch.h"
 #include "cuda-trace/commands/stack_options.h"
 
-#define AT(field)	   offsetof(struct profile_options, field)
-#define DEFAULT_BURSTS	   "20ms/1s"
-#define DEFAULT_LINES	   25
-#define CUPTI_NO_PRIVILEGE 35
+#define AT(field)     offsetof(struct profile_options, field)
+#define DEFAULT_LINES 25
 
 const struct option_row profile_pc_rows[] = {
 	{OPTION_TEXT, 0, "bursts", "ON/PERIOD",
-	 "sample for ON in each PERIOD, at a random time\n(default " DEFAULT_BURSTS
+	 "sample for ON in each PERIOD, at a random time\n(default " PC_DEFAULT_BURSTS
 	 "; 1s/1s = all the time)",
 	 AT(bursts)},
 	{OPTION_TEXT, 0, "max-overhead", "PERCENT",
@@ -141,16 +140,7 @@ static void on_error(void *context, struct process *process, int code, const cha
 	struct profile *profile = context;
 
 	losses__say_error(context, process, code, component, message);
-	if (code != CUPTI_NO_PRIVILEGE || profile->remedy_said)
-		return;
-	profile->remedy_said = true;
-	fprintf(stderr,
-		"cuda-trace: the driver lets only administrators sample here (ERR_NVGPUCTRPERM).\n "
-		" Either run the program as root or with CAP_SYS_ADMIN (in a container:\n  "
-		"--cap-add SYS_ADMIN), or allow it for all users, permanently:\n  echo options "
-		"nvidia NVreg_RestrictProfilingToAdminUsers=0 |\n    sudo tee "
-		"/etc/modprobe.d/nvidia-profiling.conf\n  and reload the driver: reboot (after "
-		"update-initramfs -u or dracut -f)\n");
+	pc_remedy__say(code, &profile->remedy_said);
 }
 
 static int on_start(void *context, FILE *output)
@@ -315,9 +305,9 @@ int profile_pc__run(const struct option_usage *usage, const struct profile_optio
 		.finish = on_finish,
 	};
 	struct pattern *pattern;
-	int status = sample_options__parse_cycle(usage, "--bursts",
-						 options->bursts ? options->bursts : DEFAULT_BURSTS,
-						 &profile.bursts);
+	int status = sample_options__parse_cycle(
+		usage, "--bursts", options->bursts ? options->bursts : PC_DEFAULT_BURSTS,
+		&profile.bursts);
 
 	status = status ? status : parse_limit(usage, &profile);
 	status = status ? status : prepare_pictures(usage, &profile);

@@ -14,6 +14,8 @@
 #include "cuda-trace/capture/losses.h"
 #include "cuda-trace/capture/stack_rate.h"
 #include "cuda-trace/capture/watch.h"
+#include "cuda-trace/profile/pc/pc_rate.h"
+#include "cuda-trace/profile/pc/pc_remedy.h"
 #include "cuda-trace/push/push_encoder.h"
 #include "cuda-trace/push/push_otlp.h"
 #include "cuda-trace/push/push_report.h"
@@ -36,7 +38,8 @@ struct push_options {
 	uint64_t interval, timeout, final_wait;
 	const char *queue, *queue_size;
 	const char *stacks, *call_graph;
-	bool metrics;
+	bool metrics, pc;
+	const char *bursts;
 };
 
 #define AT(field) offsetof(struct push_options, field)
@@ -70,6 +73,10 @@ static const struct option_row rows[] = {
 	 "100)",
 	 AT(stacks)},
 	STACK_OPTION_ROWS(AT(call_graph)),
+	{OPTION_FLAG, 0, "pc", NULL,
+	 "PC samples instead of GPU time: what the warps of\neach kernel waited for", AT(pc)},
+	{OPTION_TEXT, 0, "bursts", "ON/PERIOD",
+	 "with --pc: sample for ON in each PERIOD (default\n" PC_DEFAULT_BURSTS ")", AT(bursts)},
 	{OPTION_FLAG, 0, "metrics", NULL,
 	 "with --format otlp: also metrics of GPUs and\nprocesses (/v1/metrics)", AT(metrics)},
 	{OPTION_TEXT, 0, "service", "NAME",
@@ -113,10 +120,11 @@ struct push {
 	struct push_profile *profile;
 	struct push_encoder *encoder;
 	struct push_metrics *metrics; /* NULL = none are sent */
+	struct sample bursts;
 	uint32_t period;
 	uint64_t began, next; /* of the interval: ns since 1970; ns */
 	FILE *output;
-	bool failed;
+	bool remedy_said, note_said;
 };
 
 static void on_process_start(void *context, struct process *process)
@@ -150,6 +158,16 @@ static void on_process_end(void *context, struct process *process)
 	push_profile__end(push->profile, process);
 }
 
+static void on_error(void *context, struct process *process, int code, const char *component,
+		     const char *message)
+{
+	struct push *push = context;
+
+	losses__say_error(context, process, code, component, message);
+	if (push->options.pc)
+		pc_remedy__say(code, &push->remedy_said);
+}
+
 static void put_item(void *context, struct push_item *item)
 {
 	struct push *push = context;
@@ -169,7 +187,8 @@ static int on_start(void *context, FILE *output)
 	};
 
 	push->output = output;
-	push->profile = push_profile__new(push->period, push->format == PUSH_OTLP);
+	push->profile =
+		push_profile__new(push->period, push->format == PUSH_OTLP, push->options.pc);
 	push->encoder = push_encoder__new(&encoder);
 	if (push->options.metrics)
 		push->metrics = push_metrics__new(realtime__ns());
@@ -200,6 +219,20 @@ static int add_profile(void *context, const struct push_source *source, struct s
 	return 0;
 }
 
+/* The counts of the end come late in a run of weeks. */
+static void say_note(struct push *push)
+{
+	struct push_stall_counts counts;
+	const char *note;
+
+	push_profile__count_samples(push->profile, &counts);
+	note = push->note_said ? NULL : push_report__note(&counts);
+	if (!note)
+		return;
+	push->note_said = true;
+	fprintf(stderr, "cuda-trace push: %s\n", note);
+}
+
 static void end_interval(struct push *push)
 {
 	uint64_t now = realtime__ns();
@@ -227,6 +260,7 @@ static bool on_tick(void *context, struct session *session)
 	if (now < push->next)
 		return false;
 	end_interval(push);
+	say_note(push);
 	push->next += push->options.interval;
 	/* Not several at once after a time in which the machine slept. */
 	if (push->next < now)
@@ -238,16 +272,19 @@ static void on_finish(void *context, struct session *session)
 {
 	struct push *push = context;
 	struct push_profile_counts seen;
+	struct push_stall_counts stalls;
 	struct callstacks_counts stacks;
 	struct session_lost_counts lost;
 	struct push_counts counts;
 	const struct push_report report = {
 		.counts = &counts,
 		.seen = &seen,
+		.stalls = &stalls,
 		.stacks = &stacks,
 		.lost = &lost,
 		.format = push->options.format,
 		.period = push->period,
+		.samples = push->options.pc,
 	};
 
 	notify__send("STOPPING=1");
@@ -255,6 +292,7 @@ static void on_finish(void *context, struct session *session)
 	push_sender__close(push->sender, push->options.final_wait / NS_PER_MS, &counts);
 	push->sender = NULL;
 	push_profile__count(push->profile, &seen, &stacks);
+	push_profile__count_samples(push->profile, &stalls);
 	session__lost(session, &lost);
 	(push->options.shared.json ? push_report__json : push_report__text)(push->output, &report);
 }
@@ -298,6 +336,38 @@ static int check_receiver(struct push *push)
 	return EXIT_OK;
 }
 
+/* CUPTI does not trace kernels in a process that it samples. */
+static int check_pc(struct push *push)
+{
+	const struct push_options *options = &push->options;
+
+	if (!options->pc)
+		return options->bursts ? options__misuse(&usage, "--bursts goes with --pc")
+				       : EXIT_OK;
+	if (options->metrics)
+		return options__misuse(&usage, "either --pc or --metrics: kernels that are sampled "
+					       "have no times");
+	return sample_options__parse_cycle(&usage, "--bursts",
+					   options->bursts ? options->bursts : PC_DEFAULT_BURSTS,
+					   &push->bursts);
+}
+
+static uint32_t groups_of(const struct push *push)
+{
+	uint32_t groups = 1u << (push->options.pc ? CUDA_GROUP_PC_SAMPLES : CUDA_GROUP_KERNEL);
+
+	/* Which kernel a stack's launch was of. */
+	if (push->options.pc)
+		return push->period ? groups | 1u << CUDA_GROUP_LAUNCH : groups;
+	/* The stack of a kernel in a graph is that of its node's creation. Records of launches are
+	 * not needed: a stack has its launch's correlation id. */
+	if (push->period)
+		groups |= 1u << CUDA_GROUP_GRAPH_NODES;
+	if (push->options.metrics)
+		groups |= 1u << CUDA_GROUP_DEVICE;
+	return groups;
+}
+
 static int check(struct push *push)
 {
 	struct push_options *options = &push->options;
@@ -322,7 +392,8 @@ static int check(struct push *push)
 	if (!push_labels__parse(&push->labels, options->labels))
 		return options__misuse(&usage, "--label wants NAME=VALUE,...; names have letters, "
 					       "digits and _");
-	return check_queue(push);
+	status = check_queue(push);
+	return status ? status : check_pc(push);
 }
 
 int cmd_push(int argc, char **argv)
@@ -344,7 +415,7 @@ int cmd_push(int argc, char **argv)
 		.record = on_record,
 		.stack = on_stack,
 		.process_end = on_process_end,
-		.process_error = losses__say_error,
+		.process_error = on_error,
 	};
 	struct watch watch = {
 		.command = "push",
@@ -364,13 +435,8 @@ int cmd_push(int argc, char **argv)
 	status = check(&push);
 	if (status)
 		return status;
-	watch.groups = 1u << CUDA_GROUP_KERNEL;
-	/* The stack of a kernel in a graph is that of its node's creation. Records of launches are
-	 * not needed: a stack has its launch's correlation id. */
-	if (push.period)
-		watch.groups |= 1u << CUDA_GROUP_GRAPH_NODES;
-	if (push.options.metrics)
-		watch.groups |= 1u << CUDA_GROUP_DEVICE;
+	watch.groups = groups_of(&push);
+	watch.sample = push.bursts;
 	watch.stacks = push.period != 0;
 	watch.stacks_copied = push.period && stack_options__unwinds(push.options.call_graph);
 	status = watch__run(&watch);

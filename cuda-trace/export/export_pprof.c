@@ -224,10 +224,11 @@ static void put_sample(struct pprof *pprof, const struct stacks *stacks, size_t 
 	}
 	pprof->location_count += sample->n_location_id;
 	sample->value = &pprof->values[node * VALUES];
-	sample->value[0] = leaf->count;
+	sample->value[0] = stacks->samples ? (int64_t)leaf->ns : (int64_t)leaf->count;
 	sample->value[1] = leaf->ns;
-	sample->n_value = VALUES;
-	sample->n_label = LABELS;
+	sample->n_value = pprof->profile.n_sample_type;
+	/* PC samples are of no stream. */
+	sample->n_label = stacks->samples ? LABELS - 1 : LABELS;
 	for (int i = 0; i < LABELS; i++) {
 		CudaTrace__Label *label = &pprof->labels[node * LABELS + i];
 
@@ -247,30 +248,49 @@ static void put_type(struct pprof *pprof, CudaTrace__ValueType *type, const char
 	type->unit = add_string(pprof, unit);
 }
 
+static void put_types_of_time(struct pprof *pprof)
+{
+	put_type(pprof, &pprof->types[0], "kernels", "count");
+	put_type(pprof, &pprof->types[1], "gpu_time", "nanoseconds");
+	put_type(pprof, &pprof->types[2], "gpu_time", "nanoseconds");
+	pprof->profile.n_sample_type = 2;
+	pprof->profile.default_sample_type = pprof->types[1].type;
+	pprof->comments[0] = add_string(pprof, "Time of CUDA kernels on the GPU, by cuda-trace");
+	pprof->comments[1] =
+		add_string(pprof, "Functions of the host: estimated from a part of the "
+				  "launches. Kernels: exact");
+}
+
+static void put_types_of_samples(struct pprof *pprof)
+{
+	put_type(pprof, &pprof->types[0], "gpu_pc_samples", "count");
+	put_type(pprof, &pprof->types[2], "gpu_pc_samples", "count");
+	pprof->profile.n_sample_type = 1;
+	pprof->profile.default_sample_type = pprof->types[0].type;
+	pprof->comments[0] = add_string(pprof, "PC samples of CUDA kernels, by cuda-trace");
+	pprof->comments[1] = add_string(pprof, "Functions of the host: estimated from the "
+					       "launches. Kernels and stall reasons: exact");
+}
+
 static void put_head(struct pprof *pprof, const struct stacks *stacks, int64_t start,
 		     int64_t duration)
 {
 	CudaTrace__Profile *profile = &pprof->profile;
 
 	add_string(pprof, "");
-	put_type(pprof, &pprof->types[0], "kernels", "count");
-	put_type(pprof, &pprof->types[1], "gpu_time", "nanoseconds");
-	put_type(pprof, &pprof->types[2], "gpu_time", "nanoseconds");
+	if (stacks->samples)
+		put_types_of_samples(pprof);
+	else
+		put_types_of_time(pprof);
 	pprof->type_list[0] = &pprof->types[0];
 	pprof->type_list[1] = &pprof->types[1];
 	profile->sample_type = pprof->type_list;
-	profile->n_sample_type = VALUES;
-	profile->default_sample_type = pprof->types[1].type;
 	profile->period_type = &pprof->types[2];
 	profile->period = 1;
 	profile->time_nanos = start;
 	profile->duration_nanos = duration;
-	pprof->comments[0] = add_string(pprof, "Time of CUDA kernels on the GPU, by cuda-trace");
-	pprof->comments[1] =
-		add_string(pprof, "Functions of the host: estimated from a part of the "
-				  "launches. Kernels: exact");
 	profile->comment = pprof->comments;
-	profile->n_comment = stacks->period > 1 ? 2 : 1;
+	profile->n_comment = stacks->period > (stacks->samples ? 0 : 1) ? 2 : 1;
 }
 
 /* The whole message is in memory; kernels and streams are few, whatever the number of events. */

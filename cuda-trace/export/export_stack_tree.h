@@ -29,7 +29,8 @@ struct stacks_node {
 	/* Of leaves: what the pprof labels say. */
 	int64_t pid, device, stream;
 	bool leaf;
-	bool place;   /* a GPU or a stream */
+	bool kernel; /* of `push`: a leaf, or above the leaves that say what its warps waited for */
+	bool place;  /* a GPU or a stream */
 	bool missing; /* [no stack], [no operator], ... of --by */
 };
 

@@ -184,10 +184,10 @@ static int32_t function_of(struct push_dictionary *dictionary, const char *name,
 	return place_of(dictionary, &dictionary->functions, &function->base);
 }
 
-/* -1 = it is not known, or no code: "[no stack]". */
+/* -1 = it is not known, or no code: "[no stack]", and what warps waited for. */
 static int type_of(const struct stacks_node *node, bool is_python)
 {
-	if (node->leaf)
+	if (node->kernel)
 		return PUSH_FRAME_CUDA;
 	if (is_python)
 		return PUSH_FRAME_PYTHON;

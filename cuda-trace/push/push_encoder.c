@@ -24,7 +24,7 @@ struct push_encoder {
 	uint64_t from, until;
 	struct push_parca *parca;
 	struct push_otlp *otlp;
-	uint64_t profiles, kernels; /* in the request that is being made */
+	uint64_t profiles, kernels, samples; /* in the request that is being made */
 };
 
 const char *push_encoder__path(enum push_format format)
@@ -57,7 +57,7 @@ int push_encoder__begin(struct push_encoder *encoder, uint64_t from, uint64_t un
 {
 	encoder->from = from;
 	encoder->until = until;
-	encoder->profiles = encoder->kernels = 0;
+	encoder->profiles = encoder->kernels = encoder->samples = 0;
 	if (encoder->options.format == PUSH_PPROF)
 		return 0;
 	if (encoder->options.format == PUSH_PARCA)
@@ -69,7 +69,7 @@ int push_encoder__begin(struct push_encoder *encoder, uint64_t from, uint64_t un
 
 /* Takes the body over. */
 static int put(struct push_encoder *encoder, const char *target, uint8_t *body, size_t size,
-	       uint64_t profiles, uint64_t kernels)
+	       uint64_t profiles, uint64_t kernels, uint64_t samples)
 {
 	struct push_item *item =
 		push_item__new(target, formats[encoder->options.format].type, body, size);
@@ -78,6 +78,7 @@ static int put(struct push_encoder *encoder, const char *target, uint8_t *body, 
 		return -ENOMEM;
 	item->profiles = profiles;
 	item->kernels = kernels;
+	item->samples = samples;
 	item->zipped = encoder->options.format == PUSH_OTLP;
 	encoder->options.put(encoder->options.context, item);
 	return 0;
@@ -95,7 +96,7 @@ static int put_pyroscope(struct push_encoder *encoder, const struct push_source 
 		free(body);
 		return -ENOMEM;
 	}
-	err = put(encoder, target, body, size, 1, source->kernels);
+	err = put(encoder, target, body, size, 1, source->kernels, source->samples);
 	free(target);
 	return err;
 }
@@ -132,8 +133,9 @@ int push_encoder__add(struct push_encoder *encoder, const struct push_source *so
 
 	if (err)
 		return err;
-	encoder->profiles += is_otlp ? PUSH_OTLP_PROFILES : 1;
+	encoder->profiles += is_otlp ? push_otlp__profiles(stacks) : 1;
 	encoder->kernels += source->kernels;
+	encoder->samples += source->samples;
 	return 0;
 }
 
@@ -146,7 +148,8 @@ static int put_otlp(struct push_encoder *encoder, const char *path, uint8_t *bod
 
 	free(body);
 	return err ? err
-		   : put(encoder, path, zipped, size, profiles, profiles ? encoder->kernels : 0);
+		   : put(encoder, path, zipped, size, profiles, profiles ? encoder->kernels : 0,
+			 profiles ? encoder->samples : 0);
 }
 
 int push_encoder__metrics(struct push_encoder *encoder, const struct push_metrics *metrics)
@@ -178,7 +181,7 @@ int push_encoder__end(struct push_encoder *encoder)
 	}
 	return is_otlp ? put_otlp(encoder, encoder->options.path, body, size, encoder->profiles)
 		       : put(encoder, encoder->options.path, body, size, encoder->profiles,
-			     encoder->kernels);
+			     encoder->kernels, encoder->samples);
 }
 
 void push_encoder__free(struct push_encoder *encoder)

@@ -12,6 +12,7 @@
 
 #define FIRST_LINE "cuda-trace push 1"
 #define HEAD_MAX   16384
+#define SAMPLES	   "samples " /* a line that files without samples do not have */
 
 static int write_all(int fd, const void *data, size_t size)
 {
@@ -32,14 +33,18 @@ static int write_all(int fd, const void *data, size_t size)
 
 static int write_parts(int fd, const struct push_item *item)
 {
-	char *head;
-	int length = asprintf(&head,
-			      FIRST_LINE "\nprofiles %llu\nkernels %llu\nsize %zu\ncrc %lu\n"
-					 "zipped %d\ntype %s\ntarget %s\n\n",
-			      (unsigned long long)item->profiles, (unsigned long long)item->kernels,
-			      item->size, crc32(0, item->body, item->size), item->zipped,
-			      item->type, item->target);
-	int err;
+	char *head, samples[40] = "";
+	int length, err;
+
+	if (item->samples)
+		snprintf(samples, sizeof(samples), SAMPLES "%llu\n",
+			 (unsigned long long)item->samples);
+	length = asprintf(&head,
+			  FIRST_LINE "\nprofiles %llu\nkernels %llu\n%ssize %zu\ncrc %lu\n"
+				     "zipped %d\ntype %s\ntarget %s\n\n",
+			  (unsigned long long)item->profiles, (unsigned long long)item->kernels,
+			  samples, item->size, crc32(0, item->body, item->size), item->zipped,
+			  item->type, item->target);
 
 	if (length < 0)
 		return -ENOMEM;
@@ -90,6 +95,12 @@ static bool read_number(char **at, const char *key, uint64_t *number)
 	return !*end && !errno;
 }
 
+/* They may be missing. */
+static bool read_samples(char **at, uint64_t *samples)
+{
+	return strncmp(*at, SAMPLES, sizeof(SAMPLES) - 1) || read_number(at, SAMPLES, samples);
+}
+
 /* The head's length; 0 = it is none. */
 static size_t read_head(char *head, struct push_item *item, uint64_t *crc)
 {
@@ -97,8 +108,9 @@ static size_t read_head(char *head, struct push_item *item, uint64_t *crc)
 	char *at = head, *type, *target;
 
 	if (!read_line(&at, FIRST_LINE) || !read_number(&at, "profiles ", &item->profiles) ||
-	    !read_number(&at, "kernels ", &item->kernels) || !read_number(&at, "size ", &size) ||
-	    !read_number(&at, "crc ", crc) || !read_number(&at, "zipped ", &zipped))
+	    !read_number(&at, "kernels ", &item->kernels) || !read_samples(&at, &item->samples) ||
+	    !read_number(&at, "size ", &size) || !read_number(&at, "crc ", crc) ||
+	    !read_number(&at, "zipped ", &zipped))
 		return 0;
 	type = read_line(&at, "type ");
 	target = type ? read_line(&at, "target ") : NULL;

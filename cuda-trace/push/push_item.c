@@ -37,6 +37,7 @@ void push_item__free(struct push_item *item)
 	do {                                                         \
 		(counts)->profiles.field += (item)->profiles;        \
 		(counts)->kernels.field += (item)->kernels;          \
+		(counts)->samples.field += (item)->samples;          \
 		(counts)->metrics.field += (item)->profiles ? 0 : 1; \
 	} while (0)
 
@@ -50,11 +51,17 @@ void push_counts__found(struct push_counts *counts, const struct push_item *item
 	ADD(counts, item, found);
 }
 
+/* `part` of `whole`, of `total`. */
+static uint64_t share_of(uint64_t total, uint64_t part, uint64_t whole)
+{
+	return part ? (uint64_t)((unsigned __int128)total * part / whole) : 0;
+}
+
 /* Nobody knows whose kernels were rejected: they are counted in proportion. Metrics of which some
  * were are counted as lost. */
 void push_counts__sent(struct push_counts *counts, const struct push_item *item, uint64_t rejected)
 {
-	uint64_t kernels;
+	uint64_t kernels, samples;
 
 	if (rejected && !item->profiles) {
 		push_counts__lost(counts, item, PUSH_LOST_REJECTED);
@@ -62,12 +69,15 @@ void push_counts__sent(struct push_counts *counts, const struct push_item *item,
 	}
 	if (rejected > item->profiles)
 		rejected = item->profiles;
-	kernels = rejected ? item->kernels * rejected / item->profiles : 0;
+	kernels = share_of(item->kernels, rejected, item->profiles);
+	samples = share_of(item->samples, rejected, item->profiles);
 	ADD(counts, item, sent);
 	counts->profiles.sent -= rejected;
 	counts->profiles.lost[PUSH_LOST_REJECTED] += rejected;
 	counts->kernels.sent -= kernels;
 	counts->kernels.lost[PUSH_LOST_REJECTED] += kernels;
+	counts->samples.sent -= samples;
+	counts->samples.lost[PUSH_LOST_REJECTED] += samples;
 	counts->bytes += item->size;
 }
 

@@ -15,6 +15,7 @@ struct push_item {
 	uint64_t number;   /* in the order of their making */
 	uint64_t profiles; /* 0 = metrics */
 	uint64_t kernels;  /* in these */
+	uint64_t samples;  /* likewise: PC samples */
 	char *target;	   /* path and query, to be added to the URL of the receiver */
 	char *type;	   /* the body's media type */
 	bool zipped;	   /* Content-Encoding: gzip */
@@ -55,7 +56,7 @@ struct push_tally {
 };
 
 struct push_counts {
-	struct push_tally profiles, kernels;
+	struct push_tally profiles, kernels, samples;
 	struct push_tally metrics; /* requests with metrics */
 	uint64_t requests, failed; /* `failed` were repeated, or given up */
 	uint64_t bytes;		   /* of bodies that arrived */

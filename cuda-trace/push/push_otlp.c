@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * One sample type to a profile: a source has one of its GPU time and one of its numbers of kernels.
- * All refer to one dictionary.
+ * One sample type to a profile: a source has one of its GPU time and one of its numbers of kernels,
+ * or one of its PC samples. All refer to one dictionary.
  */
 #include "cuda-trace/push/push_otlp.h"
 #include <errno.h>
@@ -91,7 +91,7 @@ static Otlp__Profile *new_profile(struct push_otlp *otlp, const char *type, cons
 }
 
 static bool add_sample(struct push_otlp *otlp, Otlp__Profile *profile, int32_t stack,
-		       int32_t *attributes, int64_t number)
+		       int32_t *attributes, size_t attribute_count, int64_t number)
 {
 	Otlp__Sample *sample = NEW(otlp, Otlp__Sample, otlp__sample__init);
 	int64_t *value = push_arena__get(&otlp->dictionary.arena, sizeof(*value));
@@ -101,7 +101,7 @@ static bool add_sample(struct push_otlp *otlp, Otlp__Profile *profile, int32_t s
 	*value = number;
 	sample->stack_index = stack;
 	sample->attribute_indices = attributes;
-	sample->n_attribute_indices = 2;
+	sample->n_attribute_indices = attribute_count;
 	sample->values = value;
 	sample->n_values = 1;
 	profile->samples[profile->n_samples++] = sample;
@@ -119,13 +119,15 @@ static bool add_leaf(struct push_otlp *otlp, const struct stacks *stacks, uint32
 	if (!attributes)
 		return false;
 	attributes[0] = push_dictionary__number(dictionary, "cuda.device", node->device);
-	attributes[1] = push_dictionary__number(dictionary, "cuda.stream", node->stream);
 	stack = push_dictionary__stack(dictionary, stacks, leaf, locations);
-	return add_sample(otlp, profiles[0], stack, attributes, node->ns) &&
-	       add_sample(otlp, profiles[1], stack, attributes, node->count);
+	if (stacks->samples)
+		return add_sample(otlp, profiles[0], stack, attributes, 1, node->ns);
+	attributes[1] = push_dictionary__number(dictionary, "cuda.stream", node->stream);
+	return add_sample(otlp, profiles[0], stack, attributes, 2, node->ns) &&
+	       add_sample(otlp, profiles[1], stack, attributes, 2, node->count);
 }
 
-static Otlp__ScopeProfiles *scope_of(struct push_otlp *otlp, Otlp__Profile **profiles)
+static Otlp__ScopeProfiles *scope_of(struct push_otlp *otlp, Otlp__Profile **profiles, size_t count)
 {
 	Otlp__ScopeProfiles *scope = NEW(otlp, Otlp__ScopeProfiles, otlp__scope_profiles__init);
 	Otlp__Scope *who = NEW(otlp, Otlp__Scope, otlp__scope__init);
@@ -136,7 +138,7 @@ static Otlp__ScopeProfiles *scope_of(struct push_otlp *otlp, Otlp__Profile **pro
 	who->version = (char *)VERSION;
 	scope->scope = who;
 	scope->profiles = profiles;
-	scope->n_profiles = PUSH_OTLP_PROFILES;
+	scope->n_profiles = count;
 	return scope;
 }
 
@@ -162,6 +164,25 @@ static size_t count_leaves(const struct stacks *stacks)
 	return leaves;
 }
 
+size_t push_otlp__profiles(const struct stacks *stacks)
+{
+	return stacks->samples ? 1 : 2;
+}
+
+static bool new_profiles(struct push_otlp *otlp, const struct stacks *stacks,
+			 Otlp__Profile *profiles[PUSH_OTLP_PROFILES])
+{
+	size_t leaves = count_leaves(stacks);
+
+	if (stacks->samples) {
+		profiles[0] = new_profile(otlp, "gpu_pc_samples", "count", leaves);
+		return profiles[0];
+	}
+	profiles[0] = new_profile(otlp, "gpu_time", "nanoseconds", leaves);
+	profiles[1] = new_profile(otlp, "kernels", "count", leaves);
+	return profiles[0] && profiles[1];
+}
+
 int push_otlp__add(struct push_otlp *otlp, const struct push_source *source,
 		   const struct stacks *stacks)
 {
@@ -169,18 +190,15 @@ int push_otlp__add(struct push_otlp *otlp, const struct push_source *source,
 	Otlp__ResourceProfiles *resource =
 		NEW(otlp, Otlp__ResourceProfiles, otlp__resource_profiles__init);
 	Otlp__Profile **profiles = push_arena__get(arena, PUSH_OTLP_PROFILES * sizeof(*profiles));
-	size_t leaves = count_leaves(stacks);
 	Otlp__ScopeProfiles *scope;
 
-	if (!resource || !profiles)
+	if (!resource || !profiles || !new_profiles(otlp, stacks, profiles))
 		return -ENOMEM;
-	profiles[0] = new_profile(otlp, "gpu_time", "nanoseconds", leaves);
-	profiles[1] = new_profile(otlp, "kernels", "count", leaves);
-	scope = scope_of(otlp, profiles);
+	scope = scope_of(otlp, profiles, push_otlp__profiles(stacks));
 	resource->resource = push_attributes__resource(arena, otlp->labels, source);
 	resource->scope_profiles = scope ? list_of(otlp, scope) : NULL;
 	resource->n_scope_profiles = 1;
-	if (!profiles[0] || !profiles[1] || !resource->resource || !resource->scope_profiles)
+	if (!resource->resource || !resource->scope_profiles)
 		return -ENOMEM;
 	if (!add_leaves(otlp, stacks, profiles))
 		return -ENOMEM;

@@ -11,6 +11,7 @@
 #include "cuda-trace/base/text.h"
 #include "cuda-trace/proc/cgroup.h"
 #include "cuda-trace/push/push_graphs.h"
+#include "cuda-trace/push/push_stalls.h"
 #include "cuda-trace/push/push_tree.h"
 
 #define MAX_GROUPS   (1u << 16) /* kernels of a stream, in an interval */
@@ -39,6 +40,7 @@ struct push_profile {
 	uint32_t last; /* group of the last kernel, which is likely that of the next; 0 = none */
 	struct push_profile_counts counts;
 	uint64_t lost_samples;
+	struct push_stalls *stalls; /* NULL = the profiles are of kernels */
 };
 
 static void put_fact(void *context, enum spool_kind kind, const void *data, size_t size,
@@ -99,12 +101,14 @@ static void put_sample(void *context, void *owner, const struct spool_sample *sa
 {
 	struct push_profile *profile = context;
 
+	if (profile->stalls)
+		push_stalls__stack(profile->stalls, owner, sample->head.correlation, sample->stack);
 	if (!add_sample(profile->samples, sample_key(owner, sample->head.correlation),
 			sample->stack))
 		profile->lost_samples++;
 }
 
-struct push_profile *push_profile__new(uint32_t period, bool by_pid)
+struct push_profile *push_profile__new(uint32_t period, bool by_pid, bool samples)
 {
 	struct push_profile *profile = calloc(1, sizeof(*profile));
 	const struct callstacks_sink sink = {profile, put_fact, put_sample};
@@ -114,12 +118,13 @@ struct push_profile *push_profile__new(uint32_t period, bool by_pid)
 	profile->period = period;
 	profile->by_pid = by_pid;
 	profile->stored = store_callstacks__new(NULL);
+	profile->stalls = samples ? push_stalls__new() : NULL;
 	if (period) {
 		profile->callstacks = callstacks__new(&sink);
 		profile->samples = calloc(1, sizeof(*profile->samples));
 		profile->older = calloc(1, sizeof(*profile->older));
 	}
-	if (profile->stored &&
+	if (profile->stored && (!samples || profile->stalls) &&
 	    (!period || (profile->callstacks && profile->samples && profile->older)))
 		return profile;
 	push_profile__free(profile);
@@ -251,11 +256,28 @@ static void add_kernel(struct push_profile *profile, struct push_process *own,
 		add_call(profile, group, stack, ns);
 }
 
+static void add_to_stalls(struct push_profile *profile, struct push_process *own,
+			  const struct cuda_record *record)
+{
+	if (record->kind == CUDA_RECORD_PC_SAMPLE)
+		push_stalls__sample(profile->stalls, own, (const void *)record);
+	else if (record->kind == CUDA_RECORD_PC_WINDOW)
+		push_stalls__window(profile->stalls, own, (const void *)record);
+	else if (record->kind == CUDA_RECORD_LAUNCH && profile->callstacks)
+		push_stalls__launch(profile->stalls, own, (const void *)record,
+				    stack_of(profile, own, record->correlation));
+}
+
 void push_profile__record(struct push_profile *profile, struct process *process,
 			  const struct cuda_record *record)
 {
 	struct push_process *own = process->data;
 
+	if (profile->stalls) {
+		if (own)
+			add_to_stalls(profile, own, record);
+		return;
+	}
 	if (record->kind == CUDA_RECORD_KERNEL)
 		add_kernel(profile, own, (const struct cuda_kernel *)record);
 	else if (record->kind == CUDA_RECORD_GRAPH_NODE && own)
@@ -355,6 +377,8 @@ static void begin_anew(struct push_profile *profile)
 	samples = profile->older;
 	profile->older = profile->samples;
 	profile->samples = samples;
+	if (profile->stalls)
+		push_stalls__next(profile->stalls);
 	forget_ended(profile);
 }
 
@@ -377,6 +401,8 @@ static void forget_stacks(struct push_profile *profile)
 	profile->stored = stored;
 	callstacks__forget(profile->callstacks);
 	clear_samples(profile->older);
+	if (profile->stalls)
+		push_stalls__forget_stacks(profile->stalls);
 	for (struct push_process *own = profile->processes; own; own = own->next)
 		push_graphs__forget_stacks(own->graphs);
 }
@@ -399,6 +425,7 @@ int push_profile__take(struct push_profile *profile,
 		.stored = profile->stored,
 		.period = profile->period,
 		.by_pid = profile->by_pid,
+		.samples = profile->stalls != NULL,
 		.take = take,
 		.context = context,
 	};
@@ -409,7 +436,9 @@ int push_profile__take(struct push_profile *profile,
 		push_graphs__keep(own->graphs, stack_of, profile, own);
 		find_stacks_of_nodes(profile, own);
 	}
-	if (profile->groups.count) {
+	if (profile->stalls)
+		err = push_stalls__fill(profile->stalls, &profile->groups);
+	if (!err && profile->groups.count) {
 		profile->counts.intervals++;
 		if (profile->callstacks)
 			callstacks__name(profile->callstacks);
@@ -430,6 +459,14 @@ void push_profile__count(const struct push_profile *profile, struct push_profile
 	stacks->lost += profile->lost_samples;
 }
 
+void push_profile__count_samples(const struct push_profile *profile,
+				 struct push_stall_counts *counts)
+{
+	*counts = (struct push_stall_counts){};
+	if (profile->stalls)
+		push_stalls__count(profile->stalls, counts);
+}
+
 void push_profile__free(struct push_profile *profile)
 {
 	if (!profile)
@@ -446,6 +483,7 @@ void push_profile__free(struct push_profile *profile)
 	free(profile->older);
 	free(profile->samples);
 	callstacks__free(profile->callstacks);
+	push_stalls__free(profile->stalls);
 	if (profile->stored)
 		store_callstacks__free(profile->stored);
 	free(profile);

@@ -16,8 +16,9 @@
 struct push_profile;
 
 /* One in `period` launches has a stack, 0 = none has. by_pid: a profile for each process, otherwise
- * for all of the same name and origin. NULL = no memory. */
-struct push_profile *push_profile__new(uint32_t period, bool by_pid);
+ * for all of the same name and origin. samples: of PC samples instead of kernels. NULL = no memory.
+ */
+struct push_profile *push_profile__new(uint32_t period, bool by_pid, bool samples);
 void push_profile__start(struct push_profile *profile, struct process *process);
 void push_profile__record(struct push_profile *profile, struct process *process,
 			  const struct cuda_record *record);
@@ -32,6 +33,7 @@ struct push_source {
 	char container[16]; /* short id, or "" */
 	struct origin origin;
 	uint64_t kernels, ns;
+	uint64_t samples;
 };
 
 /* Hands out what came since the last call, a tree for each source, and begins anew. */
@@ -48,6 +50,19 @@ struct push_profile_counts {
 
 void push_profile__count(const struct push_profile *profile, struct push_profile_counts *counts,
 			 struct callstacks_counts *stacks);
+
+struct push_stall_counts {
+	uint64_t windows, window_ns, overflows;
+	uint64_t held_ns;		/* that launches waited for windows, in all processes */
+	uint64_t total, dropped, other; /* samples, as the agents reported them */
+	uint64_t placed;		/* of these: with a kernel and a reason */
+	uint64_t unplaced;		/* without, and for none of the reasons above */
+	uint64_t not_fit; /* of those placed and dropped: found no space, in no profile */
+};
+
+/* Zeros where there are no samples. */
+void push_profile__count_samples(const struct push_profile *profile,
+				 struct push_stall_counts *counts);
 void push_profile__free(struct push_profile *profile);
 
 #endif

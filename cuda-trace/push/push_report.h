@@ -11,13 +11,16 @@
 struct push_report {
 	const struct push_counts *counts;
 	const struct push_profile_counts *seen;
+	const struct push_stall_counts *stalls;
 	const struct callstacks_counts *stacks;
 	const struct session_lost_counts *lost;
 	const char *format;
 	uint32_t period;
-	uint64_t unpacked; /* profiles that could not be made */
+	bool samples; /* the profiles are of PC samples */
 };
 
+/* Why nearly all samples are of other kernels; NULL = they are not. */
+const char *push_report__note(const struct push_stall_counts *counts);
 void push_report__text(FILE *file, const struct push_report *report);
 void push_report__json(FILE *file, const struct push_report *report);
 

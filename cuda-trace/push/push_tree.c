@@ -73,6 +73,12 @@ static void add_place(struct planting *planting, const char *format, uint32_t nu
 		planting->stacks->nodes[planting->node].place = true;
 }
 
+/* Samples of no kernel. */
+static bool is_dropped(const struct planting *planting, const struct push_group *group)
+{
+	return planting->options->samples && !group->reason;
+}
+
 /* stack 0 = it is not known. */
 static int add_leaf(struct planting *planting, const struct push_group *group, const char *kernel,
 		    uint32_t stack, uint64_t ns, uint64_t count)
@@ -81,6 +87,8 @@ static int add_leaf(struct planting *planting, const struct push_group *group, c
 	char process[sizeof(source->comm) + 16];
 	struct stacks_node *node;
 
+	if (planting->options->samples && !ns)
+		return 0;
 	planting->node = 0;
 	snprintf(process, sizeof(process), "%s (%u)", source->comm, source->pid);
 	descend(planting, process);
@@ -88,11 +96,16 @@ static int add_leaf(struct planting *planting, const struct push_group *group, c
 		planting->stacks->nodes[planting->node].stable = strlen(source->comm);
 	if (stack)
 		store_callstacks__frames(planting->options->stored, stack, add_frame, planting);
-	else if (planting->options->period)
+	else if (planting->options->period && !is_dropped(planting, group))
 		descend(planting, group->in_graph ? UNRECORDED_CREATION : "[no stack]");
 	add_place(planting, "GPU %u", group->device);
-	add_place(planting, "stream %u", group->stream);
+	if (!planting->options->samples)
+		add_place(planting, "stream %u", group->stream);
 	descend(planting, kernel);
+	if (planting->node != UINT32_MAX)
+		planting->stacks->nodes[planting->node].kernel = !is_dropped(planting, group);
+	if (group->reason)
+		descend(planting, group->reason);
 	if (planting->node == UINT32_MAX)
 		return -ENOMEM;
 	node = &planting->stacks->nodes[planting->node];
@@ -100,7 +113,7 @@ static int add_leaf(struct planting *planting, const struct push_group *group, c
 	node->pid = source->pid;
 	node->device = group->device;
 	node->stream = group->stream;
-	stacks__add(planting->stacks, planting->node, ns, count);
+	stacks__add(planting->stacks, planting->node, ns, planting->options->samples ? 0 : count);
 	return 0;
 }
 
@@ -160,7 +173,8 @@ static int add_group(struct planting *planting, struct push_group *group)
 		known_ns += calls[i].ns;
 		known += calls[i].count;
 	}
-	if (planting->options->period > 1 && !group->in_graph && known_ns)
+	if ((planting->options->samples || planting->options->period > 1) && !group->in_graph &&
+	    known_ns)
 		return add_scaled(planting, group, group->text, known_ns, known);
 	return add_exact(planting, group, group->text, known_ns, known);
 }
@@ -168,7 +182,7 @@ static int add_group(struct planting *planting, struct push_group *group)
 /* Those of the source of group `first`, and of no earlier one. */
 static int make_one(const struct push_tree_options *options, uint32_t first, bool *done)
 {
-	struct stacks stacks = {.period = options->period};
+	struct stacks stacks = {.period = options->period, .samples = options->samples};
 	struct planting planting = {options, &stacks, 0};
 	struct push_source source = options->groups->list[first].owner->source;
 	int err = stacks__child(&stacks, 0, "all") ? -ENOMEM : 0;
@@ -182,8 +196,9 @@ static int make_one(const struct push_tree_options *options, uint32_t first, boo
 		done[i] = true;
 		if (own->pid != source.pid)
 			source.pid = 0;
-		source.kernels += group->count;
-		source.ns += group->ns;
+		source.kernels += options->samples ? 0 : group->count;
+		source.samples += options->samples ? group->count : 0;
+		source.ns += options->samples ? 0 : group->ns;
 		err = add_group(&planting, group);
 	}
 	if (!err)

@@ -25,10 +25,11 @@ struct push_group {
 	bool by_node;	/* its calls have numbers of nodes, not of stacks */
 	uint32_t calls; /* the first one; 0 = none has a stack */
 	uint64_t ns, count;
-	char *text; /* the name, where the process has ended */
+	char *text;	    /* the name, where the process has ended */
+	const char *reason; /* of samples: what the kernel's warps waited for; NULL = dropped */
 };
 
-/* Those of one stack. */
+/* Those of one stack. Of samples: the kernel's launches from there, in both fields. */
 struct push_call {
 	uint32_t stack, next;
 	uint64_t ns, count;
@@ -47,6 +48,7 @@ struct push_tree_options {
 	const struct store_callstacks *stored;
 	uint32_t period;
 	bool by_pid;
+	bool samples; /* `ns` and `count` of groups are samples, which calls have no part of */
 	int (*take)(void *context, const struct push_source *source, struct stacks *stacks);
 	void *context;
 };

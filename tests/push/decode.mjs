@@ -31,6 +31,7 @@ function pprof(file) {
   const by = (list) => new Map(list.map((one) => [String(one.id), one]));
   const functions = by(profile.function), locations = by(profile.location), mappings = by(profile.mapping);
   const sums = new Map();
+  for (const one of profile.sampleType) console.log("type", `${text(one.type)}/${text(one.unit)}`);
   for (const sample of profile.sample) {
     const names = sample.locationId.map((id) => {
       const location = locations.get(String(id));
@@ -42,6 +43,7 @@ function pprof(file) {
       return text(functions.get(String(location.line[0].functionId)).name);
     });
     const stack = names.reverse().join(";");
+    if (sample.value.length !== profile.sampleType.length) fail("a sample has not one value for each type");
     sample.value.forEach((value, i) => add(sums, stack, i, value));
   }
   printSums(sums);
@@ -103,7 +105,8 @@ function otlp(proto, messageName, file) {
         console.log("profile", what, profile.timeUnixNano, profile.durationNano);
         for (const sample of profile.samples) {
           const known = attributes(sample.attributeIndices);
-          if (!("cuda.device" in known && "cuda.stream" in known)) fail("a sample has no GPU or stream");
+          const isTimed = !what.startsWith("gpu_pc_samples/"); // PC samples are of no stream
+          if (!("cuda.device" in known && "cuda.stream" in known === isTimed)) fail("a sample has no GPU or stream");
           if (sample.values.length !== 1) fail("a sample has not one value");
           add(sums, at("stack", sample.stackIndex).locationIndices.map(frame).reverse().join(";"), i, sample.values[0]);
         }

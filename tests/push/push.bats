@@ -27,7 +27,7 @@ push() {
 
 # nothing_unknown: what was produced or found was sent, is in the queue, or is counted as lost; each kernel was in a profile.
 nothing_unknown() {
-	json counts.json '[.profiles, .kernels, .metrics | .produced + .found == .sent + .queued + .lost.total and
+	json counts.json '[.profiles, .kernels, .samples, .metrics | .produced + .found == .sent + .queued + .lost.total and
 		.lost.total == (.lost | del(.total) | add)] | all' >equal
 	json counts.json '.observed.kernels == .kernels.produced + .observed.in_no_profile' >equal
 }
@@ -382,6 +382,154 @@ otlp() {
 	cat got/body.* >/dev/null
 	for body in got/body.*; do otlp "$body"; done >lines
 	assert_equal "$(grep -c '^resource ' lines)" "$(grep -oE '"process.pid":[0-9]+' lines | sort -u | wc -l)"
+}
+
+# The samples of one window, of two functions; "other" is launched by nobody.
+script() {
+	cat >script <<-END
+		spin 70 long_scoreboard 600
+		spin 70 long_scoreboard_not_issued 500
+		spin 90 wait 200
+		_Z5otherPfi 10 barrier 100
+		dropped 7
+		other 3
+	END
+	export SIMCUDA_PC_SCRIPT=$PWD/script
+}
+
+# sum REGEX: the first values of the stacks that match.
+sum() {
+	awk -v regex="$1" '$1 == "stack" && $0 ~ regex {n += $(NF - 1)} END {print n + 0}' lines
+}
+
+# all_samples_known: each that the GPU took is in a profile, of other programs, or counted with a reason.
+all_samples_known() {
+	nothing_unknown
+	json counts.json '.samples | .produced + .found == .sent + .queued + .lost.total' >equal
+	json counts.json '(.pc.placed + .pc.dropped == .samples.produced + .pc.in_no_profile) and
+		.pc.total == .pc.placed + .pc.dropped + .pc.other + .pc.unplaced and .kernels.produced == 0' >equal
+}
+
+# has_windows: what decoded lines must have: of $n windows, by stack, kernel and reason.
+has_windows() {
+	n=$(($(json counts.json .pc.placed) / 900))
+	[ "$n" -gt 0 ] && assert_equal "$(json counts.json '[.pc.placed, .pc.dropped, .pc.other, .pc.unplaced] | map(tostring) | join(" ")')" \
+		"$((900 * n)) $((7 * n)) $((3 * n)) 0"
+	assert_equal "$(sum ';([a-z]+:)?spin;(-:)?long_scoreboard ')" $((600 * n))
+	assert_equal "$(sum ';([a-z]+:)?spin;(-:)?wait ')" $((200 * n))
+	assert_equal "$(sum '[; ](-:)?\[no stack\];([a-z]+:)?other\(float\*, int\);(-:)?barrier ')" $((100 * n))
+	assert_equal "$(sum '[; ](-:)?\[dropped by the GPU\] ')" $((7 * n))
+	assert_equal "$(sum .)" "$(json counts.json .samples.sent)"
+	# Three parts of four of the launches are of forward().
+	assert_equal "$(sum 'train_step;([a-z]+:)?forward;.*;([a-z]+:)?spin;(-:)?')" $((600 * n))
+	assert_equal "$(sum 'train_step;([a-z]+:)?backward;.*;([a-z]+:)?spin;(-:)?')" $((200 * n))
+}
+
+# push_pc OPTIONS...: a program of a second with four launches in each step, of which forward() has three.
+push_pc() {
+	mkfifo hold
+	exec 8<>hold
+	setsid "$CUDA_TRACE" push --json -o counts.json --url "$URL" --pc --bursts 10ms/100ms "$@" -- \
+		"$SIM" "$WORKLOADS/stacks" -n 100 --linger <hold >program 2>push.err 8>&- 3>&- &
+	local pid=$!
+	echo $pid >>started
+	wait_for 30 grep -q '^expect ' program
+	sleep 1
+	exec 8>&-
+	: >hold
+	finished "$pid" 40
+	assert_equal "$status" 0
+}
+
+@test "push --pc (Pyroscope) has stall reasons below their kernels, divided among the stacks of its launches, as pprof-format reads it" {
+	with_module pprof-format
+	receive
+	script
+	push_pc -g=1
+	all_samples_known
+	for body in got/body.*; do node "$TOP/tests/push/decode.mjs" "$B/npm" pprof "$body"; done >lines
+	run ! grep '^wrong' lines
+	assert_equal "$(grep '^type ' lines | sort -u)" 'type gpu_pc_samples/count'
+	has_windows
+	run -0 json got/log '.path'
+	assert_output --regexp '^/ingest\?name=stacks%7Bcomm%3Dstacks%2C'
+}
+
+@test "push --pc --format otlp has one profile gpu_pc_samples, kernels of type cuda and stall reasons of none, as protobufjs reads it" {
+	with_module protobufjs
+	receive
+	script
+	push_pc -g=1 --format otlp
+	all_samples_known
+	for body in got/body.*; do otlp "$body"; done >lines || fail "$(cat lines)"
+	assert_equal "$(grep -oE '^profile [^ ]+' lines | sort -u)" 'profile gpu_pc_samples/count'
+	has_windows
+	grep -qE '^stack .*native:main;native:train_step;native:forward;native:layer;native:spin;.*;cuda:spin;-:long_scoreboard ' lines ||
+		fail "$(cat lines)"
+}
+
+@test "push --pc, profile --pc (the same script) have the same shares" {
+	requires protoc
+	receive
+	script
+	push --url "$URL" --pc --bursts 10ms/100ms -g=0 -- "$SIM" "$WORKLOADS/launch-storm" -s 1 -p 1000
+	all_samples_known
+	stacks >text.pc
+	run -1 grep -F '[no stack]' text.pc
+	ct profile --pc --bursts 10ms/100ms --json -o profile.json -- "$SIM" "$WORKLOADS/launch-storm" -s 1 -p 1000 >program
+	for reason in long_scoreboard wait barrier; do
+		share=$(json profile.json "[.reasons[] | select(.reason == \"$reason\").samples] | add / (1.0 * $(json profile.json .samples.placed))")
+		json counts.json "$(awk -v r="$reason" '$0 ~ ";" r " " {n += $(NF - 1)} END {print n}' text.pc) / .pc.placed == $share" >equal
+	done
+}
+
+@test "push --pc (receiver down, many intervals) keeps its bounds and counts the samples of what it dropped" {
+	receive
+	stop_started
+	script
+	start push "$CUDA_TRACE" push --json -o "$PWD/counts.json" --url "$URL" --pc --bursts 10ms/100ms --interval 100ms \
+		--final-wait 0.1s --queue-size 4K -- "$SIM" "$WORKLOADS/launch-storm" -s 4 -p 1000
+	most=0
+	while [ -e "/proc/$push_PID/status" ] && [ ! -s counts.json ]; do
+		now=$(awk '/^VmHWM/ {print $2}' "/proc/$push_PID/status" 2>/dev/null) || break
+		[ "${now:-0}" -le "$most" ] || most=$now
+		sleep 0.2
+	done
+	wait_for 30 test -s counts.json
+	all_samples_known
+	json counts.json '.profiles.lost.queue_full > 0 and .samples.lost.queue_full > 0 and .samples.sent == 0 and
+		.samples.lost.total == .samples.produced' >equal
+	[ "$most" -gt 0 ] && [ "$most" -lt 65536 ] || fail "$most KiB"
+}
+
+@test "push --pc --queue keeps the number of samples for the next run" {
+	receive
+	stop_started
+	script
+	push --url "$URL" --pc --bursts 10ms/100ms --final-wait 0 --queue "$PWD/queue" -- "$SIM" "$WORKLOADS/launch-storm" -s 1 -p 1000
+	json counts.json '.samples.queued == .samples.produced and .samples.queued > 0' >equal
+	queued=$(json counts.json .samples.queued)
+	receive --port "$PORT"
+	push --url "$URL" --queue "$PWD/queue" --final-wait 30s -- "$SIM" "$WORKLOADS/saxpy"
+	json counts.json ".samples.found == $queued and .samples.sent == $queued and .pc == null" >equal
+}
+
+@test "push --pc (no permission; samples of other kernels alone) says why, and what helps" {
+	receive
+	SIMCUDA_PC_SAMPLING=35 push --url "$URL" --pc -- "$SIM" "$WORKLOADS/launch-storm" -s 1 -p 1000
+	grep -q 'ERR_NVGPUCTRPERM' push.err
+	json counts.json '.profiles.produced == 0 and .pc.total == 0' >equal
+	printf 'saxpy 70 wait 1\nother 1000\n' >script
+	SIMCUDA_PC_SCRIPT=$PWD/script push --url "$URL" --pc --bursts 10ms/100ms --interval 200ms -- \
+		"$SIM" "$WORKLOADS/launch-storm" -s 1 -p 1000
+	grep -q '^cuda-trace push: nearly all samples are of kernels that CUPTI does not attribute' push.err
+	json counts.json '.pc.note | test("^nearly all samples")' >equal
+	run -2 ct push -a --url http://host --bursts 10ms/1s
+	assert_output --partial -- '--bursts goes with --pc'
+	run -2 ct push -a --url http://host --pc --bursts 10ms
+	assert_output --partial -- '--bursts ON/PERIOD'
+	run -2 ct push -a --url http://host --format otlp --pc --metrics
+	assert_output --partial 'either --pc or --metrics'
 }
 
 @test "push --metrics sends hw.gpu.* and the kernels of each process, which protobufjs decodes" {

@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define PC_DEFAULT_BURSTS "20ms/1s"
+
 struct pc_pace {
 	double limit; /* a part of the time; 0 = the period stays */
 	uint32_t every_ms;

@@ -10,11 +10,6 @@
 #define MAX_INSTRUCTIONS 65536
 #define MAX_PROCESSES	 8192
 #define MAX_BYTES	 (8u << 20)
-#define WORD_BYTES	 1024 /* of a reason */
-
-#define PREFIX		 "smsp__pcsamp_warps_issue_stalled_"
-#define SUFFIX		 "_not_issued"
-#define SUFFIX_BYTES	 (sizeof(SUFFIX) - 1)
 
 struct tally {
 	uint64_t windows, samples;
@@ -40,24 +35,15 @@ void pc_table__free(struct pc_table *table)
 	free(table->processes);
 }
 
-/* CUPTI counts a sample a second time, under another name, if the scheduler had nothing to issue:
- * the same number with *idle set. PC_MAX_REASONS: the table is full. */
+/* *idle as pc_reason__split() has it. PC_MAX_REASONS: the table is full. */
 static uint32_t reason_of(struct pc_table *table, const char *name, bool *idle)
 {
-	char word[WORD_BYTES];
-	size_t length;
+	char word[PC_REASON_BYTES];
 	uint32_t number;
 	bool is_new;
 
-	if (!strncmp(name, PREFIX, sizeof(PREFIX) - 1))
-		name += sizeof(PREFIX) - 1;
-	length = strnlen(name, sizeof(word) - 1);
-	memcpy(word, name, length);
-	word[length] = '\0';
-	*idle = length > SUFFIX_BYTES && !strcmp(word + length - SUFFIX_BYTES, SUFFIX);
-	if (*idle)
-		word[length -= SUFFIX_BYTES] = '\0';
-	number = intern__number(table->reason_names, word, length + 1, &is_new);
+	*idle = pc_reason__split(name, word);
+	number = intern__number(table->reason_names, word, strlen(word) + 1, &is_new);
 	if (number && is_new)
 		table->reason_count++;
 	return number ? number - 1 : PC_MAX_REASONS;

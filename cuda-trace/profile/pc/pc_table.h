@@ -7,10 +7,9 @@
 #define CUDA_TRACE_PROFILE_PC_PC_TABLE_H
 
 #include "cuda-trace/profile/code/code_table.h"
+#include "cuda-trace/profile/pc/pc_reason.h"
 #include "cuda-trace/base/pattern.h"
 #include "cuda-trace/capture/process.h"
-
-#define PC_MAX_REASONS 64
 
 struct interned;
 struct disassembled;
