@@ -449,12 +449,13 @@ static void handle_stack(void *context, struct process *process, const struct ev
 }
 
 static void handle_collective(void *context, struct process *process,
-			      const struct event_collective *call, uint32_t correlation)
+			      const struct event_collective *call,
+			      const struct recorded_kernel *kernel)
 {
 	const struct sink *inner = &((struct collection *)context)->inner;
 
 	if (collects(process, call->time))
-		inner->collective(inner->context, process, call, correlation);
+		inner->collective(inner->context, process, call, kernel);
 }
 
 struct collection *collection__new(const struct windows *windows, const struct sink *sink)

@@ -361,7 +361,7 @@ static void handle_collective(struct dispatcher *dispatcher, const struct event 
 		process = start_process(dispatcher, event);
 	if (process && dispatcher->sink.collective)
 		dispatcher->sink.collective(dispatcher->sink.context, process,
-					    (const void *)event->data, 0);
+					    (const void *)event->data, NULL);
 }
 
 void dispatcher__event(struct dispatcher *dispatcher, const struct event *event, size_t size)

@@ -8,6 +8,12 @@
 #include <stdint.h>
 #include "bpf/event.h"
 
+/* Of a call in a recording. */
+struct recorded_kernel {
+	uint32_t correlation; /* 0 = it has no kernel */
+	uint64_t graph_node;  /* that a replay executed; 0 = it was launched by the call */
+};
+
 /* "all_reduce"; NULL if this function is no operation. */
 const char *nccl_calls__operation(uint32_t function);
 /* "float32"; NULL if the type is not known. */

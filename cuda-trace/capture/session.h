@@ -58,6 +58,8 @@ enum session_lost {
 		SESSION_LOST_COUNT
 };
 
+struct recorded_kernel;
+
 struct session_lost_counts {
 	uint64_t agent[CUDA_LOST_COUNT];
 	uint64_t session[SESSION_LOST_COUNT];
@@ -77,10 +79,11 @@ struct sink {
 	/* A stack (EVENT_STACK, EVENT_STACK_COPY) or a description of its frames (EVENT_CODE); its
 	 * lengths have been checked, its contents are untrusted. May be NULL. */
 	void (*stack)(void *context, struct process *process, const struct event *event);
-	/* A call of NCCL; the contents are untrusted. `correlation`: of its kernel, where a
-	 * recording knows it, or 0. May be NULL. */
+	/* A call of NCCL; the contents are untrusted. `kernel`: of a recording, NULL = live. May be
+	 * NULL. */
 	void (*collective)(void *context, struct process *process,
-			   const struct event_collective *call, uint32_t correlation);
+			   const struct event_collective *call,
+			   const struct recorded_kernel *kernel);
 	/* After it, nothing more comes from this process. */
 	void (*process_end)(void *context, struct process *process);
 	/* Call process_end only after all available events were read: names of other processes may

@@ -127,12 +127,13 @@ static void handle_stack(void *context, struct process *process, const struct ev
 
 /* A communicator may be older than what is called on it. */
 static void handle_collective(void *context, struct process *process,
-			      const struct event_collective *call, uint32_t correlation)
+			      const struct event_collective *call,
+			      const struct recorded_kernel *kernel)
 {
 	struct time_window *window = context;
 
 	if (call->function > NCCL_GROUP_END || contains(window, call->time))
-		window->inner.collective(window->inner.context, process, call, correlation);
+		window->inner.collective(window->inner.context, process, call, kernel);
 }
 
 struct time_window *time_window__new(uint64_t utc, uint64_t length, const struct sink *sink)

@@ -6,8 +6,6 @@
 #include <string.h>
 #include "cuda-trace/base/array_grow.h"
 #include "cuda-trace/base/clock.h"
-#include "cuda-trace/capture/nccl_calls.h"
-#include "cuda-trace/collectives/graph_collectives.h"
 #include "cuda-trace/collectives/kernel_halves.h"
 
 #define MAX_COMMS   1024
@@ -344,8 +342,10 @@ uint64_t collectives__call(struct collectives *collectives, const struct event_c
 {
 	if (!collectives || !call->function || call->function >= NCCL_FUNCTIONS)
 		return 0;
-	if (!collectives->graphs && !collectives->options.launched)
-		collectives->graphs = graph_collectives__new(collectives->comms);
+	if (!collectives->graphs &&
+	    (!collectives->options.launched || collectives->options.graphs.replayed))
+		collectives->graphs =
+			graph_collectives__new(collectives->comms, &collectives->options.graphs);
 	if (call->function < NCCL_OPERATIONS)
 		return note_operation(collectives, call);
 	if (call->function == NCCL_GROUP_END)
@@ -398,9 +398,9 @@ static struct issue *issue_before(struct collectives *collectives, struct thread
 
 /* Records of a recording come by their times: calls before their kernel. */
 void collectives__recorded(struct collectives *collectives, const struct event_collective *call,
-			   uint32_t correlation)
+			   const struct recorded_kernel *kernel)
 {
-	struct kernel_half half = {.correlation = correlation};
+	struct kernel_half half = {.correlation = kernel->correlation, .node = kernel->graph_node};
 	const struct known_comm *comm;
 	struct nccl_comm_work *work;
 
@@ -415,11 +415,11 @@ void collectives__recorded(struct collectives *collectives, const struct event_c
 	if (!collectives->options.timed)
 		return;
 	collectives->expects_kernels = true;
-	if (!correlation) {
+	if (!kernel->correlation) {
 		collectives->comms->unlaunched++;
 		return;
 	}
-	work = kernel_halves__call(&collectives->halves, correlation);
+	work = kernel_halves__call(&collectives->halves, &half);
 	add_to_work(work ? work : &half.work, comm, call);
 	if (!work)
 		kernel_halves__put(&collectives->halves, &half);
@@ -432,6 +432,7 @@ void collectives__launch(struct collectives *collectives, const struct cuda_laun
 	/* A thread makes no call of NCCL while it launches. So what is before the end is before the
 	 * launch, even if the clocks of probes and of the agent differ by a microsecond. */
 	uint64_t end = launch->end > launch->start ? launch->end : launch->start;
+	struct graph_collectives_launch captured;
 	struct thread *thread;
 	struct issue *issue;
 
@@ -442,19 +443,20 @@ void collectives__launch(struct collectives *collectives, const struct cuda_laun
 	issue = thread ? issue_before(collectives, thread, end, launch->stream) : NULL;
 	if (!issue)
 		return;
+	captured = (struct graph_collectives_launch){
+		.tid = launch->tid,
+		.correlation = launch->head.correlation,
+		.start = launch->start,
+		.end = end,
+		.issue = issue->number,
+		.again = issue->launched,
+		.work = issue->work,
+	};
 	issue->launched = true;
 	note_launched(collectives, issue, half.correlation);
 	half.work = issue->work;
-	if (collectives->options.launched)
-		return;
-	if (!graph_collectives__launch(collectives->graphs,
-				       &(struct graph_collectives_launch){
-					       .tid = launch->tid,
-					       .correlation = launch->head.correlation,
-					       .start = launch->start,
-					       .end = end,
-					       .work = issue->work,
-				       }))
+	if (!graph_collectives__launch(collectives->graphs, &captured) &&
+	    !collectives->options.launched)
 		kernel_halves__put(&collectives->halves, &half);
 }
 
@@ -471,6 +473,7 @@ void collectives__kernel(struct collectives *collectives, const struct cuda_kern
 {
 	const struct kernel_half half = {
 		.correlation = kernel->head.correlation,
+		.node = kernel->graph_node,
 		.is_kernel = true,
 		.device = kernel->device,
 		.start = kernel->start,
@@ -479,8 +482,8 @@ void collectives__kernel(struct collectives *collectives, const struct cuda_kern
 
 	if (!collectives || !collectives->expects_kernels || !collectives__is_nccl(name))
 		return;
-	if (kernel->graph)
+	if (kernel->graph && collectives->graphs)
 		graph_collectives__kernel(collectives->graphs, kernel);
-	else
+	else if (!collectives->options.launched)
 		kernel_halves__put(&collectives->halves, &half);
 }

@@ -6,6 +6,8 @@
 #ifndef CUDA_TRACE_COLLECTIVES_COLLECTIVES_H
 #define CUDA_TRACE_COLLECTIVES_COLLECTIVES_H
 
+#include "cuda-trace/capture/nccl_calls.h"
+#include "cuda-trace/collectives/graph_collectives.h"
 #include "cuda-trace/collectives/nccl_comms.h"
 #include "cuda-trace/proc/rank.h"
 #include "libcupti-usdt/probes.h"
@@ -17,9 +19,11 @@ struct collectives_options {
 	struct rank rank; /* by the launcher */
 	bool timed;	  /* the process's launches and kernels come, too */
 	/* The calls of this issue were launched; correlation 0: they were not, as far as is known.
-	 * Once for each kernel of a large group. May be NULL; if not, no kernels come. */
+	 * Once for each kernel of a large group. May be NULL; if not, no kernels come but those in
+	 * graphs. */
 	void (*launched)(void *context, uint64_t issue, uint32_t correlation);
 	void *context;
+	struct graph_collectives_options graphs;
 };
 
 /* NULL: no memory. All of these accept NULL. */
@@ -28,10 +32,9 @@ struct collectives *collectives__new(struct nccl_comms *comms,
 /* In the order in which the process made its calls; before the records of their launches. The
  * number of the issue that an operation is a part of: what is launched at once; 0 = none. */
 uint64_t collectives__call(struct collectives *collectives, const struct event_collective *call);
-/* The same of a recording, which knows the kernel's correlation id (0 = there is none): launches
- * are not needed then. */
+/* The same of a recording, which knows the kernel: launches and nodes are not needed then. */
 void collectives__recorded(struct collectives *collectives, const struct event_collective *call,
-			   uint32_t correlation);
+			   const struct recorded_kernel *kernel);
 /* `name` is the kernel's; NULL = unknown. */
 void collectives__launch(struct collectives *collectives, const struct cuda_launch *launch,
 			 const char *name);

@@ -13,14 +13,28 @@
 
 struct graph_collectives;
 
+/* Any may be NULL. Of a large group, which has several kernels, the first one alone is reported. */
+struct graph_collectives_options {
+	bool gaps; /* kernels are missing on purpose: replays have no numbers */
+	/* The calls of this issue were captured as this node: they were not executed. */
+	void (*captured)(void *context, uint64_t issue, uint64_t node);
+	/* A replay executed them; number: NCCL_COMM_REPLAYED and more, 0 = not known. */
+	void (*replayed)(void *context, uint64_t issue, uint64_t number,
+			 const struct cuda_kernel *kernel);
+	void *context;
+};
+
 /* A launch of NCCL's. */
 struct graph_collectives_launch {
 	uint32_t tid, correlation;
 	uint64_t start, end; /* ns */
+	uint64_t issue;	     /* see collectives__call() */
+	bool again;	     /* the issue has launched a kernel already */
 	struct nccl_comm_work work;
 };
 
-struct graph_collectives *graph_collectives__new(struct nccl_comms *comms);
+struct graph_collectives *graph_collectives__new(struct nccl_comms *comms,
+						 const struct graph_collectives_options *options);
 /* True: it created a node that is known already, and runs nothing by itself. The node may also come
  * after it. */
 bool graph_collectives__launch(struct graph_collectives *graphs,

@@ -19,16 +19,19 @@ void kernel_halves__forget(struct kernel_halves *halves)
 {
 	for (int i = 0; i < KERNEL_HALVES_BUCKETS; i++)
 		while (halves->buckets[i]) {
-			halves->comms->unlaunched += !halves->buckets[i]->is_kernel;
+			if (!halves->buckets[i]->is_kernel)
+				halves->comms->unlaunched++;
+			else if (halves->buckets[i]->node)
+				halves->comms->unknown_nodes++;
 			free_half(halves, &halves->buckets[i]);
 		}
 }
 
-static struct kernel_half **find(struct kernel_halves *halves, uint32_t correlation)
+static struct kernel_half **find(struct kernel_halves *halves, uint32_t correlation, uint64_t node)
 {
-	struct kernel_half **link = &halves->buckets[correlation % KERNEL_HALVES_BUCKETS];
+	struct kernel_half **link = &halves->buckets[(correlation + node) % KERNEL_HALVES_BUCKETS];
 
-	while (*link && (*link)->correlation != correlation)
+	while (*link && ((*link)->correlation != correlation || (*link)->node != node))
 		link = &(*link)->next;
 	return link;
 }
@@ -52,7 +55,7 @@ static void keep(struct kernel_halves *halves, const struct kernel_half *half)
 		halves->comms->unlaunched += !half->is_kernel;
 		return;
 	}
-	link = find(halves, half->correlation);
+	link = find(halves, half->correlation, half->node);
 	*kept = *half;
 	kept->next = *link;
 	*link = kept;
@@ -72,7 +75,7 @@ static void complete(struct nccl_comms *comms, const struct kernel_half *call,
 
 void kernel_halves__put(struct kernel_halves *halves, const struct kernel_half *half)
 {
-	struct kernel_half **link = find(halves, half->correlation);
+	struct kernel_half **link = find(halves, half->correlation, half->node);
 	const struct kernel_half *kernel = half->is_kernel ? half : *link;
 	const struct kernel_half *call = half->is_kernel ? *link : half;
 
@@ -87,15 +90,16 @@ void kernel_halves__put(struct kernel_halves *halves, const struct kernel_half *
 
 void kernel_halves__drop(struct kernel_halves *halves, uint32_t correlation)
 {
-	struct kernel_half **link = find(halves, correlation);
+	struct kernel_half **link = find(halves, correlation, 0);
 
 	if (*link && !(*link)->is_kernel)
 		free_half(halves, link);
 }
 
-struct nccl_comm_work *kernel_halves__call(struct kernel_halves *halves, uint32_t correlation)
+struct nccl_comm_work *kernel_halves__call(struct kernel_halves *halves,
+					   const struct kernel_half *half)
 {
-	struct kernel_half *half = *find(halves, correlation);
+	struct kernel_half *found = *find(halves, half->correlation, half->node);
 
-	return half && !half->is_kernel ? &half->work : NULL;
+	return found && !found->is_kernel ? &found->work : NULL;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Calls of NCCL and kernels of one process, by the correlation id of the launch between them: each
- * waits until the other half comes. One thread.
+ * Calls of NCCL and kernels of one process, by the correlation id of the launch between them and
+ * the node of the graph: each waits until the other half comes. One thread.
  */
 #ifndef CUDA_TRACE_COLLECTIVES_KERNEL_HALVES_H
 #define CUDA_TRACE_COLLECTIVES_KERNEL_HALVES_H
@@ -15,6 +15,7 @@ struct kernel_half {
 	uint32_t correlation;
 	bool is_kernel;
 	uint32_t device;
+	uint64_t node; /* of a recording: in a graph, whose kernels share the launch; 0 = none */
 	uint64_t start, end;
 	struct nccl_comm_work work;
 };
@@ -27,8 +28,9 @@ struct kernel_halves {
 
 /* Completes its other half, whose kernel is counted then; or waits for it. */
 void kernel_halves__put(struct kernel_halves *halves, const struct kernel_half *half);
-/* What a call with this correlation id does, to be added to; NULL: none waits. */
-struct nccl_comm_work *kernel_halves__call(struct kernel_halves *halves, uint32_t correlation);
+/* What calls with the same kernel as this one do, to be added to; NULL: none waits. */
+struct nccl_comm_work *kernel_halves__call(struct kernel_halves *halves,
+					   const struct kernel_half *half);
 /* A call that has no kernel after all. */
 void kernel_halves__drop(struct kernel_halves *halves, uint32_t correlation);
 void kernel_halves__forget(struct kernel_halves *halves);

@@ -179,7 +179,7 @@ static void on_record(void *context, struct process *process, const struct cuda_
 }
 
 static void on_collective(void *context, struct process *process,
-			  const struct event_collective *call, uint32_t correlation)
+			  const struct event_collective *call, const struct recorded_kernel *kernel)
 {
 	struct record *record = context;
 
@@ -290,6 +290,7 @@ static int on_start(void *context, FILE *output)
 		.keep = options->last,
 		.stacks = record->period != 0,
 		.sampled = record->sampled,
+		.collectives = record->groups & GROUPS_COLLECTIVES,
 		.compress = options->compress,
 		.progress = !options->quiet && isatty(STDERR_FILENO),
 	};
@@ -411,8 +412,9 @@ static int check(struct record_options *options, uint32_t *groups)
 	/* A stack belongs to a launch. */
 	if (options->stacks)
 		*groups |= 1u << CUDA_GROUP_LAUNCH;
-	/* And that of a kernel in a graph to what created its node, as its range does. */
-	if ((options->stacks || *groups & 1u << CUDA_GROUP_NVTX) &&
+	/* And that of a kernel in a graph to what created its node, as its range and its call of
+	 * NCCL do. */
+	if ((options->stacks || *groups & 1u << CUDA_GROUP_NVTX || *groups & GROUPS_COLLECTIVES) &&
 	    *groups & 1u << CUDA_GROUP_KERNEL && !(*groups & 1u << CUDA_GROUP_GRAPH))
 		*groups |= 1u << CUDA_GROUP_GRAPH_NODES;
 	if (options->stacks && options->shared.source && !strcmp(options->shared.source, "driver"))

@@ -7,6 +7,7 @@
 #include "cuda-trace/base/pattern.h"
 #include "cuda-trace/cli/sheet.h"
 #include "cuda-trace/commands/report_energy.h"
+#include "cuda-trace/report/report_collectives.h"
 #include "cuda-trace/report/report_idle.h"
 #include "cuda-trace/report/report_records.h"
 #include "cuda-trace/stat/stat_report.h"
@@ -33,9 +34,9 @@ static void on_record(void *context, struct process *process, const struct cuda_
 }
 
 static void on_collective(void *context, struct process *process,
-			  const struct event_collective *call, uint32_t correlation)
+			  const struct event_collective *call, const struct recorded_kernel *kernel)
 {
-	stat_table__collective(&((struct summary *)context)->table, process, call, correlation);
+	stat_table__collective(&((struct summary *)context)->table, process, call, kernel);
 }
 
 static void on_process_end(void *context, struct process *process)
@@ -143,6 +144,7 @@ static int write_summary(const struct report_file *file, enum report_format form
 	summary.table.sampled = is_sample(file);
 	summary.table.ranges_reported = report_file__any(file, "NVTX_EVENTS") > 0;
 	summary.table.past = true;
+	summary.table.collectives_reported = report_collectives__recorded(file);
 	err = report_idle__open(&summary.idle, file);
 	if (!err)
 		err = report_energy__open(&summary.energy, file);

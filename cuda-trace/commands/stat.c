@@ -144,11 +144,11 @@ static void on_record(void *context, struct process *process, const struct cuda_
 }
 
 static void on_collective(void *context, struct process *process,
-			  const struct event_collective *call, uint32_t correlation)
+			  const struct event_collective *call, const struct recorded_kernel *kernel)
 {
 	struct stat *stat = context;
 
-	stat_table__collective(&stat->table, process, call, correlation);
+	stat_table__collective(&stat->table, process, call, kernel);
 }
 
 static void on_stack(void *context, struct process *process, const struct event *event)

@@ -118,7 +118,7 @@ static void show_event(struct trace *trace, struct process *process,
 }
 
 static void on_collective(void *context, struct process *process,
-			  const struct event_collective *call, uint32_t correlation)
+			  const struct event_collective *call, const struct recorded_kernel *kernel)
 {
 	struct trace *trace = context;
 

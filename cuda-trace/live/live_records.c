@@ -27,7 +27,8 @@ void live_records__record(void *context, struct process *process, const struct c
 }
 
 void live_records__collective(void *context, struct process *process,
-			      const struct event_collective *call, uint32_t correlation)
+			      const struct event_collective *call,
+			      const struct recorded_kernel *kernel)
 {
 	struct live_records *records = context;
 

@@ -23,7 +23,8 @@ void live_records__start(struct live_records *records, struct process *process);
 /* As a sink has them; the context is a struct live_records. */
 void live_records__record(void *context, struct process *process, const struct cuda_record *record);
 void live_records__collective(void *context, struct process *process,
-			      const struct event_collective *call, uint32_t correlation);
+			      const struct event_collective *call,
+			      const struct recorded_kernel *kernel);
 void live_records__end(struct live_records *records, struct process *process);
 void live_records__follow(struct live_records *records, struct live_pace *pace);
 void live_records__free(struct live_records *records);

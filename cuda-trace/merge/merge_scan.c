@@ -6,6 +6,7 @@
 #include <string.h>
 #include "cuda-trace/base/array_grow.h"
 #include "cuda-trace/collectives/collectives.h"
+#include "cuda-trace/report/report_collectives.h"
 
 #define UNSET	    INT64_MIN
 #define MAX_STRINGS (1 << 20) /* of a file */
@@ -35,8 +36,18 @@ static const struct scan_comm *find_comm(const struct merge_scan *scan, int64_t 
 	return NULL;
 }
 
+/* The order of the statement that reads the calls. */
+static int compare_keys(const struct scan_key *a, const struct scan_key *b)
+{
+	if (a->global != b->global)
+		return a->global < b->global ? -1 : 1;
+	if (a->correlation != b->correlation)
+		return a->correlation < b->correlation ? -1 : 1;
+	return (a->node > b->node) - (a->node < b->node);
+}
+
 static struct merge_arrival *add_arrival(struct merge_scan *scan, const struct scan_comm *comm,
-					 int64_t global, int64_t correlation)
+					 const struct scan_key *key)
 {
 	struct merge *merge = scan->merge;
 	uint32_t own = merge->arrival_count - scan->first_arrival;
@@ -50,7 +61,7 @@ static struct merge_arrival *add_arrival(struct merge_scan *scan, const struct s
 		merge->left_out++;
 		return NULL;
 	}
-	scan->keys[own] = (struct scan_key){global, correlation};
+	scan->keys[own] = *key;
 	merge->arrivals[merge->arrival_count] = (struct merge_arrival){
 		.number = UINT64_MAX,
 		.start = UNSET,
@@ -83,7 +94,8 @@ static void add_part(struct merge *merge, struct merge_arrival *arrival, uint32_
 }
 
 struct call_row {
-	int64_t global, correlation, number;
+	struct scan_key key;
+	int64_t number;
 	uint64_t id, bytes;
 	uint32_t function;
 	bool numbered;
@@ -91,8 +103,8 @@ struct call_row {
 
 static void add_call(struct merge_scan *scan, const struct call_row *call)
 {
-	const struct scan_comm *comm = find_comm(scan, call->global, call->id);
-	int rank = merge_scan__rank(scan, call->global);
+	const struct scan_comm *comm = find_comm(scan, call->key.global, call->id);
+	int rank = merge_scan__rank(scan, call->key.global);
 	struct merge *merge = scan->merge;
 	struct nccl_comm_sums *sums;
 	struct merge_arrival *arrival = NULL;
@@ -108,7 +120,7 @@ static void add_call(struct merge_scan *scan, const struct call_row *call)
 	sums = &merge->comms.list[comm->comm].sums[call->function];
 	sums->calls++;
 	sums->bytes += call->bytes;
-	if (!call->correlation) {
+	if (!call->key.correlation) {
 		merge->comms.unlaunched++;
 		return;
 	}
@@ -116,11 +128,11 @@ static void add_call(struct merge_scan *scan, const struct call_row *call)
 		const struct scan_key *last =
 			&scan->keys[merge->arrival_count - scan->first_arrival - 1];
 
-		if (last->global == call->global && last->correlation == call->correlation)
+		if (!compare_keys(last, &call->key))
 			arrival = &merge->arrivals[merge->arrival_count - 1];
 	}
 	if (!arrival)
-		arrival = add_arrival(scan, comm, call->global, call->correlation);
+		arrival = add_arrival(scan, comm, &call->key);
 	if (!arrival)
 		return;
 	if (call->numbered && arrival->number == UINT64_MAX)
@@ -130,26 +142,32 @@ static void add_call(struct merge_scan *scan, const struct call_row *call)
 
 void merge_scan__calls(struct merge_scan *scan)
 {
-	sqlite3_stmt *statement;
+	const char *calls = report_collectives__executed(&scan->file);
+	sqlite3_stmt *statement = NULL;
+	char *sql;
 	int code;
 
-	if (!report_file__has(&scan->file, "CUDA_TRACE_COLLECTIVES", NULL))
+	scan->collectives = report_collectives__recorded(&scan->file);
+	if (!calls)
 		return;
-	if (sqlite3_prepare_v2(scan->file.db,
-			       "SELECT globalTid & ~16777215 AS process, "
-			       "coalesce(correlationId, 0) AS kernel, number, "
-			       "coalesce(communicatorId, 0), coalesce(bytes, 0), operation FROM "
-			       "CUDA_TRACE_COLLECTIVES WHERE operation > 0 AND operation < 11 "
-			       "ORDER BY process, kernel, start",
-			       -1, &statement, NULL)) {
+	sql = sqlite3_mprintf("SELECT globalTid & ~16777215 AS process, "
+			      "coalesce(correlationId, 0) AS kernel, number, "
+			      "coalesce(communicatorId, 0), coalesce(bytes, 0), operation, "
+			      "coalesce(graphNodeId, 0) AS node FROM %s WHERE operation > 0 AND "
+			      "operation < 11 ORDER BY process, kernel, node, start",
+			      calls);
+	code = sql ? sqlite3_prepare_v2(scan->file.db, sql, -1, &statement, NULL) : SQLITE_NOMEM;
+	sqlite3_free(sql);
+	if (code) {
 		scan->err = report_file__complain(&scan->file);
 		return;
 	}
 	while ((code = sqlite3_step(statement)) == SQLITE_ROW)
 		add_call(scan,
 			 &(struct call_row){
-				 .global = sqlite3_column_int64(statement, 0),
-				 .correlation = sqlite3_column_int64(statement, 1),
+				 .key = {sqlite3_column_int64(statement, 0),
+					 sqlite3_column_int64(statement, 1),
+					 sqlite3_column_int64(statement, 6)},
 				 .number = sqlite3_column_int64(statement, 2),
 				 .numbered = sqlite3_column_type(statement, 2) == SQLITE_INTEGER,
 				 .id = sqlite3_column_int64(statement, 3),
@@ -184,19 +202,17 @@ static int kernel_of(struct kernel_scan *kernels, int64_t string)
 	return found;
 }
 
-static struct merge_arrival *find_arrival(struct merge_scan *scan, int64_t global,
-					  int64_t correlation)
+static struct merge_arrival *find_arrival(struct merge_scan *scan, const struct scan_key *wanted)
 {
 	uint32_t low = 0, high = scan->merge->arrival_count - scan->first_arrival;
 
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
-		const struct scan_key *key = &scan->keys[middle];
+		int order = compare_keys(&scan->keys[middle], wanted);
 
-		if (key->global == global && key->correlation == correlation)
+		if (!order)
 			return &scan->merge->arrivals[scan->first_arrival + middle];
-		if (key->global < global ||
-		    (key->global == global && key->correlation < correlation))
+		if (order < 0)
 			low = middle + 1;
 		else
 			high = middle;
@@ -258,9 +274,10 @@ static const struct coverage *add_coverage(struct kernel_scan *kernels, uint32_t
 static void add_kernel(struct kernel_scan *kernels, sqlite3_stmt *row)
 {
 	struct merge_scan *scan = kernels->scan;
-	int64_t global = sqlite3_column_int64(row, 0) & ~0xffffffll;
+	const struct scan_key key = {sqlite3_column_int64(row, 0) & ~0xffffffll,
+				     sqlite3_column_int64(row, 4), sqlite3_column_int64(row, 6)};
 	int64_t start = sqlite3_column_int64(row, 1), end = sqlite3_column_int64(row, 2);
-	int rank = merge_scan__rank(scan, global);
+	int rank = merge_scan__rank(scan, key.global);
 	int name = kernel_of(kernels, sqlite3_column_int64(row, 5));
 	bool nccl = name >= 0 && scan->merge->kernels.list[name].nccl;
 	const struct coverage *coverage;
@@ -270,9 +287,8 @@ static void add_kernel(struct kernel_scan *kernels, sqlite3_stmt *row)
 		return;
 	merge_kernels__add(&scan->merge->kernels, name, rank, end - start);
 	coverage = add_coverage(kernels, rank, sqlite3_column_int64(row, 3), nccl, start, end);
-	arrival = nccl && !sqlite3_column_int(row, 6)
-			  ? find_arrival(scan, global, sqlite3_column_int64(row, 4))
-			  : NULL;
+	arrival = nccl ? find_arrival(scan, &key) : NULL;
+	scan->merge->comms.unknown_nodes += nccl && key.node && !arrival && scan->collectives;
 	if (arrival && arrival->start == UNSET) {
 		arrival->start = start + scan->merge->files[scan->index].epoch;
 		arrival->end = end + scan->merge->files[scan->index].epoch;
@@ -302,7 +318,7 @@ static void scan_rows(struct kernel_scan *kernels)
 	sqlite3_stmt *row = NULL;
 	int code = sqlite3_prepare_v2(scan->file.db,
 				      "SELECT globalPid, start, end, deviceId, correlationId, "
-				      "demangledName, graphNodeId IS NOT NULL FROM "
+				      "demangledName, coalesce(graphNodeId, 0) FROM "
 				      "CUPTI_ACTIVITY_KIND_KERNEL ORDER BY start",
 				      -1, &row, NULL);
 

@@ -18,7 +18,7 @@ struct scan_comm {
 
 /* Which kernel an arrival of the file is: these are in order. */
 struct scan_key {
-	int64_t global, correlation;
+	int64_t global, correlation, node;
 };
 
 struct merge_scan {
@@ -33,6 +33,7 @@ struct merge_scan {
 	uint32_t key_capacity;
 	struct step_processes steps;
 	uint32_t first_step; /* theirs, in merge.steps */
+	bool collectives;    /* it would have them */
 	int err;
 };
 

@@ -10,6 +10,7 @@
 #include "cuda-trace/base/text.h"
 #include "cuda-trace/capture/nccl_calls.h"
 #include "cuda-trace/collectives/collectives.h"
+#include "cuda-trace/report/report_collectives.h"
 #include "cuda-trace/merge/merge.h"
 #include "cuda-trace/report/report_file.h"
 
@@ -113,15 +114,15 @@ static void put_last(struct merge_timeline *timeline, uint64_t id, uint64_t numb
 	put_us(timeline, "waited us", merge->arrivals[last].start - start);
 }
 
-static void put_call(struct merge_timeline *timeline, int64_t global, int64_t correlation,
-		     int64_t start)
+static void put_call(struct merge_timeline *timeline, sqlite3_stmt *kernel, int64_t start)
 {
 	sqlite3_stmt *call = timeline->call;
 
 	if (!call)
 		return;
-	sqlite3_bind_int64(call, 1, global & ~0xffffffll);
-	sqlite3_bind_int64(call, 2, correlation);
+	sqlite3_bind_int64(call, 1, sqlite3_column_int64(kernel, 0) & ~0xffffffll);
+	sqlite3_bind_int64(call, 2, sqlite3_column_int64(kernel, 4));
+	sqlite3_bind_int64(call, 3, sqlite3_column_int64(kernel, 6));
 	if (sqlite3_step(call) == SQLITE_ROW) {
 		const char *operation = nccl_calls__operation(sqlite3_column_int(call, 2));
 		uint64_t id = sqlite3_column_int64(call, 0);
@@ -158,28 +159,36 @@ static void put_kernel(struct merge_timeline *timeline, sqlite3_stmt *row)
 	put_us(timeline, "ts", start - timeline->base);
 	put_us(timeline, "dur", end - start);
 	if (collectives__is_nccl(name))
-		put_call(timeline, global, sqlite3_column_int64(row, 4), start);
+		put_call(timeline, row, start);
 	putc('}', timeline->out);
 }
 
 /* By process and kernel, as report_file's temporary tables. */
 static int prepare_calls(struct merge_timeline *timeline)
 {
+	const char *calls = report_collectives__executed(&timeline->file);
 	sqlite3 *db = timeline->file.db;
+	char *sql;
+	int code;
 
 	timeline->call = NULL;
-	if (!report_file__has(&timeline->file, "CUDA_TRACE_COLLECTIVES", NULL))
+	if (!calls)
 		return 0;
-	return sqlite3_exec(db,
-			    "CREATE TEMP TABLE merged_calls AS SELECT globalTid & ~16777215 AS "
-			    "process, correlationId AS kernel, communicatorId, number, operation, "
-			    "bytes FROM CUDA_TRACE_COLLECTIVES WHERE correlationId IS NOT NULL;"
-			    "CREATE INDEX temp.merged_index ON merged_calls (process, kernel)",
-			    NULL, NULL, NULL) ||
-	       sqlite3_prepare_v2(db,
-				  "SELECT communicatorId, number, operation, bytes FROM "
-				  "temp.merged_calls WHERE process = ? AND kernel = ?",
-				  -1, &timeline->call, NULL);
+	sql = sqlite3_mprintf("CREATE TEMP TABLE merged_calls AS SELECT globalTid & ~16777215 AS "
+			      "process, correlationId AS kernel, coalesce(graphNodeId, 0) AS node, "
+			      "communicatorId, number, operation, bytes FROM %s WHERE "
+			      "correlationId IS NOT NULL;"
+			      "CREATE INDEX temp.merged_index ON merged_calls (process, kernel, "
+			      "node)",
+			      calls);
+	code = sql ? sqlite3_exec(db, sql, NULL, NULL, NULL) : SQLITE_NOMEM;
+	sqlite3_free(sql);
+	return code ? code
+		    : sqlite3_prepare_v2(db,
+					 "SELECT communicatorId, number, operation, bytes FROM "
+					 "temp.merged_calls WHERE process = ? AND kernel = ? AND "
+					 "node = ?",
+					 -1, &timeline->call, NULL);
 }
 
 static int put_file(struct merge_timeline *timeline, uint32_t index)
@@ -195,8 +204,9 @@ static int put_file(struct merge_timeline *timeline, uint32_t index)
 		if (!code)
 			code = sqlite3_prepare_v2(
 				timeline->file.db,
-				"SELECT globalPid, start, end, streamId, correlationId, value FROM "
-				"CUPTI_ACTIVITY_KIND_KERNEL LEFT JOIN StringIds ON id = "
+				"SELECT globalPid, start, end, streamId, correlationId, value, "
+				"coalesce(graphNodeId, 0) FROM CUPTI_ACTIVITY_KIND_KERNEL LEFT "
+				"JOIN StringIds ON id = "
 				"demangledName WHERE end >= start",
 				-1, &row, NULL);
 		while (!code || code == SQLITE_ROW) {

@@ -10,6 +10,7 @@
 #include "cuda-trace/base/text.h"
 #include "cuda-trace/capture/nccl_calls.h"
 #include "cuda-trace/collectives/collectives.h"
+#include "cuda-trace/report/report_collectives.h"
 #include "cuda-trace/merge/step_ranges.h"
 #include "cuda-trace/merge/steps.h"
 
@@ -99,6 +100,20 @@ static void each_row(struct scan *scan, const char *table, const char *sql,
 	if (code != SQLITE_DONE)
 		scan->err = report_file__complain(scan->file);
 	sqlite3_finalize(statement);
+}
+
+/* Likewise, of a statement for the calls of NCCL that were executed, for which it has a %s. */
+static void each_call(struct scan *scan, const char *format,
+		      void (*row)(struct scan *scan, sqlite3_stmt *statement, void *context))
+{
+	const char *calls = report_collectives__executed(scan->file);
+	char *sql = calls ? sqlite3_mprintf(format, calls) : NULL;
+
+	if (sql)
+		each_row(scan, "CUDA_TRACE_COLLECTIVES", sql, row, NULL);
+	else if (calls)
+		scan->err = -ENOMEM;
+	sqlite3_free(sql);
 }
 
 /* Rows come longest first. */
@@ -399,18 +414,16 @@ int step_read__recording(struct step_ranks *ranks, const struct report_file *fil
 		 "start",
 		 add_kernel, NULL);
 	scan.collectives_known = report_file__any(file, "CUDA_TRACE_COLLECTIVES") > 0;
-	each_row(
-		&scan, "CUDA_TRACE_COLLECTIVES",
-		"SELECT globalTid & ~16777215, start, operation, bytes FROM CUDA_TRACE_COLLECTIVES",
-		add_call, NULL);
+	each_call(&scan, "SELECT globalTid & ~16777215, start, operation, bytes FROM %s", add_call);
 	if (report_file__has(file, "CUPTI_ACTIVITY_KIND_KERNEL", NULL))
-		each_row(&scan, "CUDA_TRACE_COLLECTIVES",
-			 "SELECT globalPid, start, end, operation FROM (SELECT globalTid & "
-			 "~16777215 AS process, correlationId AS number, min(operation) AS "
-			 "operation FROM CUDA_TRACE_COLLECTIVES WHERE correlationId > 0 GROUP BY "
-			 "1, 2) JOIN CUPTI_ACTIVITY_KIND_KERNEL ON correlationId = number AND "
-			 "globalPid & ~16777215 = process",
-			 add_collective, NULL);
+		each_call(&scan,
+			  "SELECT globalPid, start, end, operation FROM (SELECT globalTid & "
+			  "~16777215 AS process, correlationId AS number, coalesce(graphNodeId, 0) "
+			  "AS node, min(operation) AS operation FROM %s WHERE correlationId > 0 "
+			  "GROUP BY 1, 2, 3) JOIN CUPTI_ACTIVITY_KIND_KERNEL ON correlationId = "
+			  "number AND globalPid & ~16777215 = process AND "
+			  "coalesce(graphNodeId, 0) = node",
+			  add_collective);
 	if (scan.count && !scan.err)
 		scan.err =
 			step_idle__read(file, add_gap, &scan, &scan.idle_known, &scan.idle_unknown);

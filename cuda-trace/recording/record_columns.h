@@ -261,7 +261,8 @@
 	F(source, REQ, STORED, NUMBER, cuda_uvm, source) \
 	F(destination, REQ, STORED, NUMBER, cuda_uvm, destination)
 
-/* A call of NCCL. Its kernel is the row with the process and the correlation id. */
+/* A call of NCCL, or what a replay of a graph does of it. Its kernel is the row with the process,
+ * the correlation id and the node. A call that was captured has a node and no kernel. */
 #define COLUMNS_COLLECTIVES(F, O) \
 	F(start, REQ, REPLAY, TIME, spool_collective, call.time) \
 	F(globalTid, REQ, REPLAY, THREAD, spool_collective, call.tid) \
@@ -276,7 +277,8 @@
 	F(peer, INT, STORED, NUMBER, spool_collective, call.peer) \
 	F(groupDepth, REQ, STORED, NUMBER, spool_collective, call.depth) \
 	F(stream, REQ, STORED, NUMBER, spool_collective, call.stream) \
-	F(correlationId, INT, REPLAY, OPTIONAL, spool_collective, head.correlation)
+	F(correlationId, INT, REPLAY, OPTIONAL, spool_collective, head.correlation) \
+	O(graphNodeId, INT, REPLAY)
 
 /* What a thread did. */
 #define COLUMNS_THREAD_STATES(F, O) \

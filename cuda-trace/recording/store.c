@@ -72,8 +72,7 @@ static int put_session(struct store *store)
 {
 	struct spool_session session;
 	char facts[4096];
-	int size = store_session__describe(&session, facts, sizeof(facts), store->options.command,
-					   store->options.windows, store->options.at);
+	int size = store_session__describe(&session, facts, sizeof(facts), &store->options);
 
 	return put(store, SPOOL_SESSION, 0, &session, sizeof(session), facts, size);
 }

@@ -21,6 +21,7 @@ struct store_options {
 	uint64_t max_bytes;  /* 0 = no limit */
 	uint64_t keep;	     /* ns: only the last so many are kept; 0 = all */
 	bool stacks;	     /* store__stack() will be called */
+	bool collectives;    /* calls of NCCL are recorded */
 	bool sampled;	     /* GPU times come of windows only */
 	bool compress;
 	bool progress;

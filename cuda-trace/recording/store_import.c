@@ -59,6 +59,17 @@ static void show_progress(struct import *import, bool done)
 	fflush(stderr);
 }
 
+/* A fact of the session, NULL if it has none of that name. */
+static const char *fact(const struct import *import, const char *key)
+{
+	size_t length = strlen(key);
+
+	for (const char *at = import->facts; *at; at += strlen(at) + 1)
+		if (!strncmp(at, key, length) && at[length] == '=')
+			return at + length + 1;
+	return NULL;
+}
+
 static int import_session(struct import *import, const uint8_t *data, size_t size)
 {
 	if (import->has_session || size < sizeof(import->session))
@@ -84,7 +95,8 @@ static int import_session(struct import *import, const uint8_t *data, size_t siz
 		import->session.monotonic = import->begin.monotonic;
 		import->session.utc = import->begin.utc;
 	}
-	return store_rows__new(&import->rows, import->db, import->session.monotonic);
+	return store_rows__new(&import->rows, import->db, import->session.monotonic,
+			       fact(import, "gaps") != NULL);
 }
 
 static int import_name(struct import *import, uint32_t process, const uint8_t *data, size_t size)
@@ -268,17 +280,6 @@ static int put_losses(struct import *import, const struct spool_damage *damage)
 	return err;
 }
 
-/* A fact of the session, NULL if it has none of that name. */
-static const char *fact(const struct import *import, const char *key)
-{
-	size_t length = strlen(key);
-
-	for (const char *at = import->facts; *at; at += strlen(at) + 1)
-		if (!strncmp(at, key, length) && at[length] == '=')
-			return at + length + 1;
-	return NULL;
-}
-
 static int put_begin(struct import *import)
 {
 	char utc[24], monotonic[24];
@@ -356,6 +357,9 @@ static int put_meta(struct import *import)
 			      "WINDOWS", fact(import, "windows"));
 	if (!err && import->mps)
 		err = db__run(import->db, "INSERT INTO META_DATA_CAPTURE VALUES ('MPS','1')", "");
+	if (!err && fact(import, "collectives"))
+		err = db__run(import->db, "INSERT INTO META_DATA_CAPTURE VALUES (?,?)", "tt",
+			      "COLLECTIVES", fact(import, "collectives"));
 	return err;
 }
 

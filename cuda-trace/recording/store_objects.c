@@ -24,7 +24,7 @@ _Static_assert(ROWS_SHAPES == 256, "a byte of a hash");
 #define VM	  1ll /* see docs/reference/schema.md: hw 0, vm 1 */
 #define GLOBAL_VM (VM << 48)
 
-int store_rows__new(struct rows **result, struct db *db, uint64_t epoch)
+int store_rows__new(struct rows **result, struct db *db, uint64_t epoch, bool gaps)
 {
 	struct rows *rows = calloc(1, sizeof(*rows));
 
@@ -32,6 +32,7 @@ int store_rows__new(struct rows **result, struct db *db, uint64_t epoch)
 		return -ENOMEM;
 	rows->db = db;
 	rows->epoch = epoch;
+	rows->gaps = gaps;
 	rows->callstacks = store_callstacks__new(db);
 	if (!rows->callstacks) {
 		free(rows);

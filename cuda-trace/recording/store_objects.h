@@ -55,6 +55,7 @@ struct rows {
 	struct db *db;
 	struct store_callstacks *callstacks;
 	uint64_t epoch;
+	bool gaps; /* kernels are of windows only */
 	uint64_t count;
 	struct rows_process *processes;
 	size_t process_capacity;

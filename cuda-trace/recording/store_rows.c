@@ -97,8 +97,10 @@ static int put_launch(struct rows *rows, struct rows_process *process,
 	/* Else the kernel's own record has it. */
 	bool bare = process->source == EVENT_SOURCE_DRIVER;
 	int64_t shape = bare ? store_objects__shape(rows, launch) : DB_NULL;
+	int err = store_collectives__launch(rows, process, launch);
 
-	store_collectives__launch(process, launch);
+	if (err)
+		return err;
 	if (shape < 0 && shape != DB_NULL)
 		return shape;
 	/* Graph launches, and they alone, have 0, the empty name. */
@@ -141,6 +143,7 @@ static int put_kernel(struct rows *rows, struct rows_process *process,
 {
 	const struct rows_name *name = store_objects__kernel_name(rows, process, kernel->name);
 	union record_row row;
+	int err;
 
 	if (!name)
 		return -ENOMEM;
@@ -148,7 +151,8 @@ static int put_kernel(struct rows *rows, struct rows_process *process,
 	row.KERNEL.demangledName = name->pretty;
 	row.KERNEL.shortName = name->brief;
 	row.KERNEL.mangledName = name->plain;
-	return add(rows, DB_KERNEL, &row);
+	err = store_collectives__kernel(rows, process, kernel);
+	return err ? err : add(rows, DB_KERNEL, &row);
 }
 
 static int put_memcpy(struct rows *rows, const struct rows_process *process,
@@ -268,15 +272,16 @@ static int put_uvm(struct rows *rows, const struct rows_process *process, struct
 }
 
 /* Under the name that Nsight gives it: scripts select by it. */
-static int put_graph_node(struct rows *rows, const struct rows_process *process,
+static int put_graph_node(struct rows *rows, struct rows_process *process,
 			  const struct cuda_graph_node *node)
 {
 	static const char name[] = "Graph Node Creation";
 	int64_t id = db__string(rows->db, name, strlen(name));
 	union record_row row;
+	int err = id < 0 ? (int)id : store_collectives__node(rows, process, node);
 
-	if (id < 0)
-		return (int)id;
+	if (err)
+		return err;
 	fill(rows, process, DB_GRAPH_NODE, node, &row);
 	row.GRAPH_NODE.eventClass = EVENT_CLASS_NODE;
 	row.GRAPH_NODE.nameId = id;

@@ -15,7 +15,7 @@
 struct rows;
 
 /* Times become relative to `epoch`, a CLOCK_MONOTONIC in ns. */
-int store_rows__new(struct rows **rows, struct db *db, uint64_t epoch);
+int store_rows__new(struct rows **rows, struct db *db, uint64_t epoch, bool gaps);
 /* Processes are numbered as in the spool, from 1. */
 int store_rows__process(struct rows *rows, uint32_t number, const struct spool_process *process);
 int store_rows__name(struct rows *rows, uint32_t number, uint32_t id, const char *text,

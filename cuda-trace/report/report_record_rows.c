@@ -3,6 +3,7 @@
 #include "cuda-trace/report/report_record_rows.h"
 #include <errno.h>
 #include <string.h>
+#include "cuda-trace/capture/nccl_calls.h"
 #include "cuda-trace/capture/record_sizes.h"
 #include "cuda-trace/report/report_gpus.h"
 #include "cuda-trace/base/names.h"
@@ -246,12 +247,20 @@ static void play_error(struct replay *replay, struct replay_row *row)
 static void play_collective(struct replay *replay, struct replay_row *row)
 {
 	struct event_collective *call = &row->record.collective.call;
+	int64_t node = row->row.COLLECTIVES.graphNodeId;
+	const struct recorded_kernel kernel = {
+		.correlation = row->record.head.correlation,
+		.graph_node = node == DB_NULL ? 0 : node,
+	};
 
+	/* It was captured, not executed. */
+	if (kernel.graph_node && !kernel.correlation)
+		return;
 	call->known = row->row.COLLECTIVES.number != DB_NULL;
 	call->sequence = call->known ? row->row.COLLECTIVES.number : 0;
 	if (replay->sink->collective && call->function < NCCL_OPERATIONS)
 		replay->sink->collective(replay->sink->context, replay->processes[row->process],
-					 call, row->record.head.correlation);
+					 call, &kernel);
 }
 
 static void play_communicator(struct replay *replay, struct replay_row *row)
@@ -268,7 +277,7 @@ static void play_communicator(struct replay *replay, struct replay_row *row)
 
 	if (replay->sink->collective)
 		replay->sink->collective(replay->sink->context, replay->processes[row->process],
-					 &made, 0);
+					 &made, &(struct recorded_kernel){});
 }
 
 static void play_uvm(struct replay *replay, struct replay_row *row)

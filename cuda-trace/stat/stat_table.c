@@ -291,17 +291,19 @@ void stat_table__record(struct stat_table *table, struct process *process,
 
 /* Of a sample, too few kernels come to tell ranks apart: the calls are counted. */
 void stat_table__collective(struct stat_table *table, struct process *process,
-			    const struct event_collective *call, uint32_t correlation)
+			    const struct event_collective *call,
+			    const struct recorded_kernel *kernel)
 {
 	struct tally *tally = process->data;
+	const struct collectives_options options = {.pid = process->pid,
+						    .rank = process->rank,
+						    .timed = !table->sampled,
+						    .graphs.gaps = table->windowed};
 
 	if (tally && !tally->collectives)
-		tally->collectives = collectives__new(
-			&table->comms, &(struct collectives_options){.pid = process->pid,
-								     .rank = process->rank,
-								     .timed = !table->sampled});
-	if (tally && table->past)
-		collectives__recorded(tally->collectives, call, correlation);
+		tally->collectives = collectives__new(&table->comms, &options);
+	if (tally && kernel)
+		collectives__recorded(tally->collectives, call, kernel);
 	else if (tally)
 		collectives__call(tally->collectives, call);
 }

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include "cuda-trace/base/pattern.h"
 #include "cuda-trace/capture/process.h"
+#include "cuda-trace/capture/nccl_calls.h"
 #include "cuda-trace/collectives/nccl_comms.h"
 #include "cuda-trace/origin/origin.h"
 #include "cuda-trace/stat/stat_events.h"
@@ -127,7 +128,8 @@ void stat_table__start(struct stat_table *table, struct process *process);
 void stat_table__record(struct stat_table *table, struct process *process,
 			const struct cuda_record *record);
 void stat_table__collective(struct stat_table *table, struct process *process,
-			    const struct event_collective *call, uint32_t correlation);
+			    const struct event_collective *call,
+			    const struct recorded_kernel *kernel);
 void stat_table__end(struct stat_table *table, struct process *process);
 /* All processes have ended: kernels and processes by GPU time, longest first; sums of time. */
 void stat_table__sort(struct stat_table *table);

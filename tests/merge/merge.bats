@@ -53,6 +53,18 @@ near() {
 	assert_line --partial 'rank 2 (host1, pid 11002) arrives last in 100 % of 400 collectives, by 3.0'
 }
 
+@test "report --merge (two hosts, a late rank, each step is a graph's replay) aligns the clocks on replays, as exactly" {
+	run_of r --late 2 --replayed
+	merge r
+	near r 20000
+	assert_equal "$(problems)" ''
+	json m.json '.clocks | map({(.host): .}) | add | .host1.ahead_ns - .host0.ahead_ns | . - 10e9 | fabs < 300000'
+	json m.json '.communicators[0] | .verdict == "late_rank" and .late.rank == 2 and .compared == 400 and .operations[0].calls == 1600'
+	json m.json '.collectives_without_kernel == 0 and .collectives_of_unknown_nodes == 0'
+	ct report --steps --json r >s.json
+	jq -s -e 'map(select(.collectives != null)) | length == 4 and all(.collectives[0] | .operation == "all_reduce" and .calls > 0)' s.json
+}
+
 @test "report --merge (outliers, uneven steps, eight hosts) is true within 20 us, and blames nobody" {
 	run_of r --hosts 8 --per-host 1 --uneven --steps 600
 	merge r
@@ -203,4 +215,24 @@ print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' "$CUDA_TRACE" rep
 	json m.json '[.ranks[] | select(.calls > 0) | .rank] == [0, 1] and (.clocks | length) == 1'
 	json m.json '.communicators[0] | .size == 2 and .compared == 120 and .verdict == "late_rank" and .late.rank == 1'
 	json m.json '.ranks | map(select(.calls > 0)) | .[0].exposed_ns > .[1].exposed_ns and .[1].last > 90 and .[0].bytes == 125829120'
+}
+
+@test "record of each rank, report --merge (collectives that a graph replays) names the late rank" {
+	requires bpf sim
+	local rank pids=()
+	# No communicator is made before both ranks are observed.
+	(sleep 4 && touch gate) 3>&- &
+	for rank in 0 1; do
+		env SIMNCCL_ID="/simnccl-$$" RANK=$rank WORLD_SIZE=2 timeout -k 5 60 "$CUDA_TRACE" record -q -o r$rank.db -- \
+			"$SIM" "$WORKLOADS/ranks" -s 60 -l 1 -u 5000 -e 100000 -g gate --replayed >called$rank 3>&- &
+		pids+=($!)
+	done
+	wait "${pids[@]}"
+	merge r0.db r1.db
+	json m.json '.communicators[0] | .verdict == "late_rank" and .late.rank == 1 and .compared == 60 and .operations[0].calls == 120'
+	json m.json '.compared_collectives == 60 and .skew_ns > 4000000 and (.ranks | map(select(.calls > 0)) |
+		.[1].rank == 1 and .[1].last > 50 and .[0].exposed_ns > 60 * 4000000 and .[1].exposed_ns < .[0].exposed_ns / 4)'
+	json m.json '.collectives_of_unknown_nodes == 0 and .collectives_without_kernel == 0'
+	ct report --merge --timeline t.json r0.db r1.db >/dev/null
+	jq -e '[.traceEvents[] | select(.args.operation == "all_reduce")] | length == 120 and all(.args.number < 0 and .args.ranks == 2)' t.json
 }

@@ -56,6 +56,7 @@ def arguments():
     parser.add_argument("--run", type=int, default=1, help="number of the communicator")
     parser.add_argument("--restart", action="store_true", help="all ranks start again in the middle")
     parser.add_argument("--shift", type=int, default=-1, help="this rank's numbers are one too large, from the middle on")
+    parser.add_argument("--replayed", action="store_true", help="each step is the replay of one CUDA graph")
     parser.add_argument("--uneven", action="store_true", help="some steps are late on any rank, and ends have outliers")
     return parser.parse_args()
 
@@ -132,6 +133,12 @@ def write(options, rank, rows, pid, comm):
         ranges.append((at(begin), at(end), 59, key | 77, f"ProfilerStep#{step}", None))
         calls.append((at(arrival - 30e3), key | 77, 1, 0x7000, comm, size, rank, number, 262144, 7, 1048576, 0, 0, 0,
                       8, id_ + 1))
+    if options.replayed:
+        # One launch for all kernels of a step; the call was captured before the first of them.
+        kernels = [row[:5] + ((row[5] - 1) // 3 * 3 + 1,) + row[6:9] + (row[8] + 4,) for row in kernels]
+        calls = [calls[0][:7] + (0,) + calls[0][8:15] + (None, 2)] + \
+                [row[:7] + (row[7] + 1 - (1 << 63),) + row[8:15] + (row[15] - 1, 6) for row in calls]
+        db.execute("ALTER TABLE CUDA_TRACE_COLLECTIVES ADD COLUMN graphNodeId INTEGER")
     put("CUPTI_ACTIVITY_KIND_KERNEL", kernels)
     put("CUDA_TRACE_COLLECTIVES", calls)
     put("NVTX_EVENTS", ranges)

@@ -89,3 +89,63 @@ sql() {
 	ct report --json r.db >s.json
 	json s.json '.communicators[0].verdict == "unknown_communicator"'
 }
+
+# has_all_replays STEPS: s.json has what four ranks called, all ranks' kernels of each call compared.
+has_all_replays() {
+	local op key
+	for op in all_reduce broadcast reduce all_gather reduce_scatter send recv; do
+		for key in calls bytes; do
+			assert_equal "$op $key $(json s.json "[.communicators[].operations[] | select(.operation == \"$op\") | .$key] | add")" \
+				"$op $key $(called $op $key)"
+		done
+	done
+	json s.json '[.communicators[].operations[] | select(.operation != "send" and .operation != "recv")
+		| .compared_calls == .calls] | all'
+	json s.json ".communicators | max_by(.size) | .compared == $1 * 4"
+	json s.json '.collectives_without_kernel == 0 and .collectives_of_unknown_nodes == 0'
+}
+
+@test "record (collectives that a graph replays, four ranks) stores each replay with its node; report compares the ranks" {
+	ct record -q -o r.db -- "$SIM" "$RANKS" -n 4 -s 40 --mixed --replayed >called
+	ct report --json r.db >s.json
+	has_all_replays 40
+	# Seven kernels of NCCL, and the computation, in each step of a rank; each has its own calls.
+	assert_equal "$(sql "SELECT count(*), count(DISTINCT c.globalTid || ' ' || c.correlationId || ' ' || c.graphNodeId) FROM
+		CUDA_TRACE_COLLECTIVES AS c JOIN CUPTI_ACTIVITY_KIND_KERNEL AS k ON k.globalPid = c.globalTid / 16777216 * 16777216 AND
+		k.correlationId = c.correlationId AND k.graphNodeId = c.graphNodeId AND k.start = c.start")" 1280,960
+	# What was captured was not executed.
+	assert_equal "$(sql "SELECT count(*), count(number) FROM CUDA_TRACE_COLLECTIVES WHERE correlationId IS NULL AND graphNodeId > 0")" 32,24
+	# Replays of one captured call have numbers of their own, which all ranks share.
+	assert_equal "$(sql "SELECT count(*), min(ranks), max(ranks) FROM (SELECT count(DISTINCT globalTid) AS ranks FROM
+		CUDA_TRACE_COLLECTIVES WHERE size = 4 AND operation = 1 AND number < 0 GROUP BY number)")" 40,4,4
+}
+
+@test "record (a rank is late before each replay, stat observes the same run) has the sums and the late rank of stat" {
+	# Nothing is called before both tools observe all ranks, which have the library from their start on.
+	(sleep 8 && touch gate) 3>&- &
+	ct record -q -o r.db -- "$CUDA_TRACE" stat --json -o stat.json -- "$SIM" env CUDA_INJECTION64_PATH="$AGENT" \
+		"$RANKS" -n 4 -s 80 -l 1 -u 5000 --mixed --replayed -g gate >called
+	ct report --json r.db >s.json
+	has_all_replays 80
+	local sums='[.communicators[] | {communicator, size, seen, compared, verdict, late: .late.rank,
+		operations: [.operations[] | del(.bus_bytes_per_second)], ranks: [.ranks[] | del(.late, .late_ns)] | sort_by(.rank, .pid)}]
+		| sort_by(.communicator) | tostring'
+	assert_equal "$(json s.json "$sums")" "$(json stat.json "$sums")"
+	json s.json '.communicators | max_by(.size) | .verdict == "late_rank" and .late.rank == 1'
+}
+
+@test "record -p (a graph with collectives that was captured before) report says how many kernels it does not know" {
+	start ranks "$SIM" "$RANKS" -s 4000 --replayed
+	wait_for 20 grep -q 'under way' ranks.out
+	ct record -q -o r.db -p "$ranks_PID" -d 1
+	kill "$ranks_PID"
+	local kernels
+	kernels=$(sql "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL JOIN StringIds AS s ON s.id = shortName WHERE s.value LIKE 'ncclDevKernel%'")
+	ct report --json r.db >s.json
+	assert_equal "$(json s.json .collectives_of_unknown_nodes)" "$kernels"
+	((kernels > 10))
+	ct report --merge --json r.db >m.json
+	assert_equal "$(json m.json .collectives_of_unknown_nodes)" "$kernels"
+	run -0 ct report r.db
+	assert_line --regexp '^ [1-9][0-9,]* kernels in graphs whose capture was not observed: not in these numbers$'
+}

@@ -649,7 +649,7 @@ declared() {
 		AND api.start < original.start AND api.end > original.start)")" "$((3 * (7 + 3)))|2"
 	assert_equal "$(q "SELECT DISTINCT label FROM CUDA_GRAPH_NODE_EVENTS LEFT JOIN ENUM_NSYS_EVENT_CLASS AS e ON e.id = eventClass")" \
 		'CUDA graph node creation'
-	# It is empty without this group.
-	ct record -q -o r.db -f -- "$SIM" "$WORKLOADS/graphs" 3 7 >out
+	# It is empty without this group, stacks, ranges and collectives.
+	ct record -q -e kernels -o r.db -f -- "$SIM" "$WORKLOADS/graphs" 3 7 >out
 	assert_equal "$(q 'SELECT count(*) FROM CUDA_GRAPH_NODE_EVENTS')" 0
 }
