@@ -23,6 +23,7 @@
 #include "cuda-trace/base/array_grow.h"
 #include "cuda-trace/base/clock.h"
 #include "cuda-trace/foreign/foreign_file.h"
+#include "cuda-trace/foreign/foreign_mount.h"
 #include "cuda-trace/foreign/left_out.h"
 #include "libcupti-usdt/probes.h"
 
@@ -353,11 +354,16 @@ void agent_files__look(struct targets *targets, uint32_t pid)
 		struct agent_file *known;
 		struct foreign_file file;
 
-		if (!read_line(targets, line, range, &path) ||
-		    !foreign_file__identify(&file, pid, range, path))
+		if (!read_line(targets, line, range, &path))
 			continue;
 		if (!has_agent && fstat(fileno(maps), &st))
 			st.st_uid = 0;
+		if (!foreign_file__identify(&file, pid, range, path)) {
+			if (file.is_users)
+				left_out__add(targets->left_out, LEFT_OUT_FILES, st.st_uid,
+					      file.inode, FOREIGN_MOUNT_REASON);
+			continue;
+		}
 		known = adopt_file(targets, &file, st.st_uid);
 		if (!known)
 			continue;

@@ -5,25 +5,41 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/openat2.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #define MAX_TRIES 1000 /* whoever renames folders all the time must not keep us */
 
-int rooted_path__open(int root, const char *path, int flags)
+static int open_in_root(int root, const char *path, int flags, uint64_t resolve)
 {
 	struct open_how how = {
 		.flags = flags | O_CLOEXEC,
-		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
+		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS | resolve,
 	};
+	int fd = syscall(SYS_openat2, root, *path ? path : ".", &how, sizeof(how));
+
+	return fd < 0 ? -errno : fd;
+}
+
+int rooted_path__open(int root, const char *path, int flags)
+{
 	int fd, tries = 0;
 
 	/* EAGAIN: somebody renames while a ".." is resolved. */
 	do
-		fd = syscall(SYS_openat2, root, *path ? path : ".", &how, sizeof(how));
-	while (fd < 0 && (errno == EINTR || errno == EAGAIN) && ++tries < MAX_TRIES);
-	return fd < 0 ? -errno : fd;
+		fd = open_in_root(root, path, flags, 0);
+	while ((fd == -EINTR || fd == -EAGAIN) && ++tries < MAX_TRIES);
+	return fd;
+}
+
+/* EINVAL: a kernel before 5.12. */
+int rooted_path__open_cached(int root, const char *path, int flags)
+{
+	int fd = open_in_root(root, path, flags, RESOLVE_CACHED);
+
+	return fd == -EINTR || fd == -EINVAL || fd == -ENOSYS || fd == -EPERM ? -EAGAIN : fd;
 }
 
 /* The next name of the path; false: it is too long, or leads up. */

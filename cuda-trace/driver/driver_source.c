@@ -27,6 +27,7 @@
 #include "cuda-trace/base/array_grow.h"
 #include "cuda-trace/base/text.h"
 #include "cuda-trace/foreign/foreign_file.h"
+#include "cuda-trace/foreign/foreign_mount.h"
 #include "cuda-trace/foreign/left_out.h"
 
 #define MAX_LIBRARIES	   1024
@@ -394,8 +395,12 @@ static struct library *library_of_process(struct driver_source *source, uint32_t
 					  const struct inspection *seen)
 {
 	struct foreign_file file;
+	int err = foreign_file__open_mapped(&file, pid, seen->libcuda_range, seen->libcuda);
 
-	if (foreign_file__open_mapped(&file, pid, seen->libcuda_range, seen->libcuda))
+	if (err == -ENOTSUP)
+		left_out__add(source->left_out, LEFT_OUT_DRIVERS, seen->uid, file.inode,
+			      FOREIGN_MOUNT_REASON);
+	if (err)
 		return NULL;
 	return library_of(source, &file, seen->uid);
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Each path is resolved with O_PATH first, which has no effect on what it leads to; only when
- * fstat() says that this is a regular file it is opened for reading, through the descriptor, so
- * that nothing can be exchanged in between. Called on the tool's one thread.
+ * Each path is resolved with O_PATH first, which has no effect on what it leads to. If no user
+ * serves its file system, fstat() is called, and only when that says that this is a regular file it
+ * is opened for reading, through the descriptor, so that nothing can be exchanged in between.
+ * Called on the tool's one thread.
  */
 #include "cuda-trace/foreign/foreign_file.h"
 
@@ -13,33 +14,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "cuda-trace/base/rooted_path.h"
 #include "cuda-trace/base/text.h"
-
-static int open_root(uint32_t pid)
-{
-	char root[32] = "/";
-	int fd;
-
-	if (pid)
-		snprintf(root, sizeof(root), "/proc/%u/root", pid);
-	fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	return fd < 0 ? -errno : fd;
-}
-
-static int open_below(uint32_t pid, const char *path, int flags)
-{
-	int root = open_root(pid), fd;
-
-	if (root < 0)
-		return root;
-	fd = rooted_path__open(root, path, flags);
-	/* A filter of a container; the paths in /proc/PID/maps have no links. */
-	if (fd == -ENOSYS || fd == -EPERM)
-		fd = rooted_path__walk(root, path, flags);
-	close(root);
-	return fd;
-}
+#include "cuda-trace/foreign/foreign_lookup.h"
+#include "cuda-trace/foreign/foreign_mount.h"
 
 static void identify(struct foreign_file *file, const struct stat *st)
 {
@@ -50,13 +27,18 @@ static void identify(struct foreign_file *file, const struct stat *st)
 }
 
 /* Takes the descriptor of O_PATH over. */
-static int examine(struct foreign_file *file, int path_fd)
+static int examine(struct foreign_file *file, uint32_t pid, int path_fd)
 {
 	struct stat st;
 
 	file->fd = path_fd;
 	if (path_fd < 0)
 		return path_fd;
+	if (foreign_mount__is_users(path_fd, pid, &file->inode)) {
+		foreign_file__close(file);
+		file->is_users = true;
+		return -ENOTSUP;
+	}
 	if (fstat(path_fd, &st) || !S_ISREG(st.st_mode)) {
 		foreign_file__close(file);
 		return -EINVAL;
@@ -102,7 +84,8 @@ int foreign_file__open(struct foreign_file *file, uint32_t pid, const char *path
 	int err;
 
 	memset(file, 0, sizeof(*file));
-	err = examine(file, open_below(pid, path, O_PATH | (nofollow ? O_NOFOLLOW : 0)));
+	err = examine(file, pid,
+		      foreign_lookup__open(pid, path, O_PATH | (nofollow ? O_NOFOLLOW : 0)));
 	return err ? err : foreign_file__open_identified(file);
 }
 
@@ -112,7 +95,7 @@ int foreign_file__open_ours(struct foreign_file *file, const char *path)
 
 	memset(file, 0, sizeof(*file));
 	fd = open(path, O_PATH | O_CLOEXEC);
-	err = examine(file, fd < 0 ? -errno : fd);
+	err = examine(file, 0, fd < 0 ? -errno : fd);
 	return err ? err : foreign_file__open_identified(file);
 }
 
@@ -125,16 +108,17 @@ bool foreign_file__identify(struct foreign_file *file, uint32_t pid, const char 
 	memset(file, 0, sizeof(*file));
 	snprintf(name, sizeof(name), "/proc/%u/map_files/%s", pid, range);
 	fd = open(name, O_PATH | O_CLOEXEC);
-	if (!examine(file, fd))
+	if (!examine(file, pid, fd))
 		return true;
-	return fd < 0 && !examine(file, open_below(pid, path, O_PATH));
+	return fd < 0 && !examine(file, pid, foreign_lookup__open(pid, path, O_PATH));
 }
 
 int foreign_file__open_mapped(struct foreign_file *file, uint32_t pid, const char *range,
 			      const char *path)
 {
-	return foreign_file__identify(file, pid, range, path) ? foreign_file__open_identified(file)
-							      : -ENOENT;
+	if (foreign_file__identify(file, pid, range, path))
+		return foreign_file__open_identified(file);
+	return file->is_users ? -ENOTSUP : -ENOENT;
 }
 
 bool foreign_file__is_same(const struct foreign_file *a, const struct foreign_file *b)

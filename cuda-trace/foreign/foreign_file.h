@@ -19,12 +19,14 @@ struct foreign_file {
 	ino_t inode;
 	uint64_t size;
 	uint64_t changed; /* ns, ctime: unlike mtime, its owner cannot set it */
+	bool is_users;	  /* it was not looked at: see foreign_mount.h */
 };
 
 /*
  * Opens `path` as process `pid` sees it (0 = as we do); nofollow: it must not be a link itself.
  * Links never lead out of that root. Never blocks on a FIFO and never opens a device. 0, or -errno:
- * -EINVAL = not a regular file, -ENOSYS = no openat2() here and the path goes through a link.
+ * -EINVAL = not a regular file, -ENOTSUP = on a file system that a user serves, and those of
+ * foreign_lookup.h.
  */
 int foreign_file__open(struct foreign_file *file, uint32_t pid, const char *path, bool nofollow);
 /* The same for a path that no traced process has chosen, for example "/proc/self/fd/N". */

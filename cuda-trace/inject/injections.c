@@ -11,6 +11,7 @@
 #include "cuda-trace/base/clock.h"
 #include "cuda-trace/base/text.h"
 #include "cuda-trace/inject/injection.h"
+#include "cuda-trace/proc/injection_variable.h"
 #include "cuda-trace/proc/process_maps.h"
 #include "cuda-trace/proc/process_stat.h"
 #include "libcupti-usdt/probes.h"
@@ -21,7 +22,6 @@
 #define LATE_MS	      3000
 #define SETTLE_MS     100  /* a start takes 50 ms while it waits for an answer */
 #define PROCESSES_MAX 4096 /* that are kept in mind; the oldest that have ended go first */
-#define ENVIRONMENT   (128 << 10)
 
 enum attempt_state {
 	ATTEMPT_PLANNED,
@@ -108,37 +108,16 @@ bool injections__is_trying(const struct injections *injections, uint32_t pid)
 	return attempt && attempt->state != ATTEMPT_OVER && attempt->count;
 }
 
-/* The driver will load the agent by itself, in cuInit(). */
-static bool is_prepared(uint32_t pid)
-{
-	static const char variable[] = "CUDA_INJECTION64_PATH=";
-	char path[64], *environment = malloc(ENVIRONMENT + 1);
-	bool found = false;
-	size_t size = 0;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%u/environ", pid);
-	file = environment ? fopen(path, "re") : NULL;
-	if (file) {
-		size = fread(environment, 1, ENVIRONMENT, file);
-		fclose(file);
-	}
-	for (size_t at = 0; at < size && !found; at += strlen(environment + at) + 1) {
-		environment[size] = 0;
-		found = !strncmp(environment + at, variable, sizeof(variable) - 1) &&
-			strstr(environment + at, "libcupti-usdt");
-	}
-	free(environment);
-	return found;
-}
-
 bool injections__wants(const struct injections *injections, uint32_t pid)
 {
 	struct inspection seen;
 
 	if (process_maps__process(pid, &seen) || !seen.cuda || find(injections, pid))
 		return false;
-	return seen.agent ? seen.asleep : injections->unprepared && !is_prepared(pid);
+	if (seen.agent)
+		return seen.asleep;
+	/* Where the variable names it, the driver will load the agent by itself, in cuInit(). */
+	return injections->unprepared && injection_variable__of(pid) != INJECTION_VARIABLE_OURS;
 }
 
 static void forget_ended(struct injections *injections)

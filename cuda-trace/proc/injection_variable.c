@@ -2,42 +2,31 @@
 /* No state of its own, any thread. */
 #include "cuda-trace/proc/injection_variable.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cuda-trace/proc/process_environment.h"
 
-#define VARIABLE	"CUDA_INJECTION64_PATH="
-#define ENVIRONMENT_MAX (256 << 10)
+#define VARIABLE "CUDA_INJECTION64_PATH="
 
 enum injection_variable injection_variable__of(uint32_t pid)
 {
 	enum injection_variable found = INJECTION_VARIABLE_UNKNOWN;
-	char name[64], *environment;
-	size_t size;
-	FILE *file;
+	size_t size = 0;
+	char *environment = process_environment__read(pid, &size);
 
-	snprintf(name, sizeof(name), "/proc/%u/environ", pid);
-	file = fopen(name, "re");
-	environment = file ? malloc(ENVIRONMENT_MAX + 1) : NULL;
-	if (environment) {
-		size = fread(environment, 1, ENVIRONMENT_MAX, file);
-		environment[size] = 0;
-		/* One that is cut may have it further behind. */
-		if (size < ENVIRONMENT_MAX)
-			found = INJECTION_VARIABLE_NONE;
-		for (size_t at = 0; at < size; at += strlen(environment + at) + 1) {
-			const char *value = environment + at + sizeof(VARIABLE) - 1;
+	/* One that is cut may have it further behind. */
+	if (environment && size < PROCESS_ENVIRONMENT_MAX)
+		found = INJECTION_VARIABLE_NONE;
+	for (size_t at = 0; at < size; at += strlen(environment + at) + 1) {
+		const char *value = environment + at + sizeof(VARIABLE) - 1;
 
-			if (strncmp(environment + at, VARIABLE, sizeof(VARIABLE) - 1) || !*value)
-				continue;
-			found = strstr(value, "libcupti-usdt") ? INJECTION_VARIABLE_OURS
-							       : INJECTION_VARIABLE_OTHER;
-			break;
-		}
+		if (strncmp(environment + at, VARIABLE, sizeof(VARIABLE) - 1) != 0 || !*value)
+			continue;
+		found = strstr(value, "libcupti-usdt") ? INJECTION_VARIABLE_OURS
+						       : INJECTION_VARIABLE_OTHER;
+		break;
 	}
 	free(environment);
-	if (file)
-		fclose(file);
 	return found;
 }
 

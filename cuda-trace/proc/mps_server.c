@@ -2,42 +2,31 @@
 #include "cuda-trace/proc/mps_server.h"
 
 #include <dirent.h>
+#include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "cuda-trace/base/clock.h"
 
 #define SERVER	 "nvidia-cuda-mps-server"
 #define PAUSE_OF 10 /* times as long as the last look took */
 
-static size_t read_start(const char *name, const char *file, char *text, size_t size)
-{
-	char path[300];
-	FILE *stream;
-	size_t length;
-
-	snprintf(path, sizeof(path), "/proc/%s/%s", name, file);
-	stream = fopen(path, "re");
-	if (!stream)
-		return 0;
-	length = fread(text, 1, size - 1, stream);
-	text[length] = 0;
-	fclose(stream);
-	return length;
-}
-
-/* The kernel's name of a process has 15 characters, which those of its control daemon are, too. */
+/* By its file's name: a process writes its command line itself. */
 static bool is_server(const char *name)
 {
-	char text[512];
+	char path[300], target[PATH_MAX];
 	const char *base;
+	ssize_t length;
 
-	if (!read_start(name, "comm", text, sizeof(text)) || strncmp(text, SERVER, 15) != 0 ||
-	    !read_start(name, "cmdline", text, sizeof(text)))
+	snprintf(path, sizeof(path), "/proc/%s/exe", name);
+	length = readlink(path, target, sizeof(target) - 1);
+	if (length <= 0)
 		return false;
-	base = strrchr(text, '/');
-	return !strcmp(base ? base + 1 : text, SERVER);
+	target[length] = 0;
+	base = strrchr(target, '/');
+	return base && !strcmp(base + 1, SERVER);
 }
 
 static bool look(void)

@@ -2,12 +2,11 @@
 /* No state of its own, any thread. */
 #include "cuda-trace/proc/rank.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cuda-trace/proc/process_environment.h"
 
-#define ENVIRONMENT_MAX (256 << 10)
-#define RANK_MAX	(1 << 24)
+#define RANK_MAX (1 << 24)
 
 struct launcher {
 	const char *rank, *size, *local;
@@ -82,16 +81,9 @@ void rank__parse(struct rank *rank, const char *environment, uint64_t size)
 
 void rank__of_process(struct rank *rank, uint32_t pid)
 {
-	char path[64], *environment = malloc(ENVIRONMENT_MAX);
 	size_t size = 0;
-	FILE *file;
+	char *environment = process_environment__read(pid, &size);
 
-	snprintf(path, sizeof(path), "/proc/%u/environ", pid);
-	file = environment ? fopen(path, "re") : NULL;
-	if (file) {
-		size = fread(environment, 1, ENVIRONMENT_MAX, file);
-		fclose(file);
-	}
-	rank__parse(rank, environment, size);
+	rank__parse(rank, environment ? environment : "", size);
 	free(environment);
 }

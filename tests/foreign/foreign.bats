@@ -287,9 +287,58 @@ teardown() {
 	run -0 ./unit
 }
 
+# mute NAME: a process that has mapped a file of that name, of a file system that does not answer, which the tool does
+# not see; the folder is $PWD/mute.
+mute() {
+	[ -e /dev/fuse ] || skip "there is no FUSE here"
+	[ -x server ] || ${CC:-cc} -std=gnu11 -D_GNU_SOURCE -O1 -o server "$TOP/tests/foreign/mute_server.c"
+	mkdir -p mute
+	start server unshare --mount ./server mute "$1"
+	wait_for 30 grep -qx mapped server.out
+}
+
+@test "stat -a (a libcuda, a library on a file system that does not answer) ends in time, and says what is left out" {
+	local name began
+	for name in libcuda.so.1 libcupti-usdt.so; do
+		mute $name
+		began=$(date +%s%N)
+		# Had it made a request, SIGTERM would not end it.
+		timeout -s KILL 30 "$CUDA_TRACE" stat -a -d 1 --json >out 2>err
+		[ $((($(date +%s%N) - began) / 1000000)) -lt 4000 ]
+		grep -q 'left out: a .* of user 0 .*its file system is served by a user (FUSE), and may never answer' err
+		json out '.left_out | length == 1 and .[0].user == 0'
+		stop_started
+	done
+}
+
+@test "metrics (a libcuda on a file system that does not answer) sees other programs, answers, and ends" {
+	requires sim curl
+	mute libcuda.so.1
+	start metrics timeout -s KILL 60 "$CUDA_TRACE" metrics --listen 127.0.0.1:19466
+	wait_for 20 curl -sf -m 2 -o scrape http://127.0.0.1:19466/metrics
+	CUDA_INJECTION64_PATH=$AGENT "$SIM" "$WORKLOADS/launch-storm" --launches 100 >out
+	seen() {
+		curl -sf -m 2 -o scrape http://127.0.0.1:19466/metrics
+		grep -q '^cuda_kernel_launches_total{.*launch-storm.*} 100$' scrape
+	}
+	wait_for 20 seen
+	grep -q '^cuda_trace_left_out_total{kind="drivers",user="0"} 1$' scrape
+	pkill -TERM -P "$metrics_PID"
+	finished "$metrics_PID" 10
+	[ "$status" != 137 ]
+}
+
+@test "paths (a folder that does not answer) are waited for, but not for long, nor often" {
+	mute other
+	${CC:-cc} -std=gnu11 -D_GNU_SOURCE -I"$TOP" -o unit "$TOP/tests/foreign/unit_lookup.c" \
+		$(tool_sources foreign_file foreign_lookup foreign_mount rooted_path text)
+	run -0 timeout -s KILL 20 ./unit "$server_PID" "$PWD/mute"
+	assert_output 'late late late late busy busy busy busy in time'
+}
+
 @test "paths (absolute links, FIFOs, devices in a process's root) stay inside and open regular files only" {
 	${CC:-cc} -std=gnu11 -D_GNU_SOURCE -I"$TOP" -o unit "$TOP/tests/foreign/unit_paths.c" \
-		$(tool_sources foreign_file rooted_path text)
+		$(tool_sources foreign_file foreign_lookup foreign_mount rooted_path text)
 	run -0 ./unit "$PWD/theirs"
 	assert_output 'all as expected'
 }

@@ -30,8 +30,8 @@ setup() {
 	tar -xzf b/dist/*.tar.gz
 	cd cuda-trace-*
 	# Another network namespace has not even a loopback device that is up. Without optimisation (and its warnings): half the time.
-	CFLAGS=-O0 CXXFLAGS=-O0 WERROR=0 PATH=$PATH GIT_DIR=/nonexistent LIMIT=300 run -0 timeout 300 unshare --net \
-		make -s -j2 shipped install DESTDIR="$BATS_TEST_TMPDIR/root" prefix=/usr
+	CFLAGS=-O0 CXXFLAGS=-O0 PATH=$PATH GIT_DIR=/nonexistent LIMIT=300 run -0 timeout 300 unshare --net \
+		make -s -j2 WERROR=0 shipped install DESTDIR="$BATS_TEST_TMPDIR/root" prefix=/usr
 	run -0 "$BATS_TEST_TMPDIR/root/usr/bin/cuda-trace" --version
 	assert_output "cuda-trace $(cat "$TOP/VERSION")"
 	[ -e "$BATS_TEST_TMPDIR/root/usr/share/doc/cuda-trace/docs/guide/first-steps.md" ]

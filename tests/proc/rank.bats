@@ -14,7 +14,7 @@ rank() {
 }
 
 @test "rank (torchrun, Open MPI, PMIx, MPICH, MVAPICH, Slurm) is found, with size and local rank" {
-	cc -D_GNU_SOURCE -I"$TOP" -o rank "$TOP/tests/proc/unit_rank.c" "$TOP/cuda-trace/proc/rank.c"
+	cc -D_GNU_SOURCE -I"$TOP" -o rank "$TOP/tests/proc/unit_rank.c" $(tool_sources rank process_environment)
 	assert_equal "$(rank A=1 RANK=9 LOCAL_RANK=1 WORLD_SIZE=16)" '9 1 16'
 	assert_equal "$(rank OMPI_COMM_WORLD_RANK=3 OMPI_COMM_WORLD_SIZE=4 OMPI_COMM_WORLD_LOCAL_RANK=0)" '3 0 4'
 	assert_equal "$(rank PMIX_RANK=5)" '5 -1 -1'
@@ -28,7 +28,7 @@ rank() {
 }
 
 @test "rank (no number, too large, beyond the size, cut, another name) is none" {
-	cc -D_GNU_SOURCE -I"$TOP" -o rank "$TOP/tests/proc/unit_rank.c" "$TOP/cuda-trace/proc/rank.c"
+	cc -D_GNU_SOURCE -I"$TOP" -o rank "$TOP/tests/proc/unit_rank.c" $(tool_sources rank process_environment)
 	assert_equal "$(printf '' | ./rank)" none
 	assert_equal "$(rank RANK= XRANK=1 RANKS=2 =3)" none
 	assert_equal "$(rank RANK=1x)" none

@@ -17,10 +17,10 @@ users() {
 	[ -e "$TOP/cuda-trace/base/rooted_path.c" ]
 }
 
-@test "paths in a process's root and mappings are opened by foreign_file.c alone" {
+@test "paths in a process's root and mappings are opened by foreign_file.c and its lookups alone" {
 	# The root itself: as a folder, for doctor's tree, and to compare it. injection_target.c gives the kernel the
 	# mapping's path, as the file of a uprobe.
-	run -1 users '"/proc/%[ud]/root|"[^"]*/map_files' foreign/foreign_file.c \
+	run -1 users '"/proc/%[ud]/root|"[^"]*/map_files' foreign/foreign_file.c foreign/foreign_lookup.c \
 		commands/doctor.c doctor/doctor_process.c inject/injection_target.c
 	run -1 users '/root%s|/root/%s'
 	grep -q '/map_files/' "$TOP/cuda-trace/foreign/foreign_file.c"
