@@ -18,15 +18,15 @@
 #include <unistd.h>
 #include "cuda-trace/base/rooted_path.h"
 
-#define WAIT_MS	  300
-#define USER_MOST 4
-#define ALL_MOST  64
+#define WAIT_MS	   300
+#define USER_LIMIT 4
+#define ALL_LIMIT  64
 
 /* Children without an answer; pid 0 = none. */
 static struct unanswered {
 	pid_t pid;
 	uid_t user;
-} unanswered[ALL_MOST];
+} unanswered[ALL_LIMIT];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 union control {
@@ -95,7 +95,7 @@ static int receive_result(int from)
 	return result;
 }
 
-static int await(int from, pid_t child)
+static int wait_for_result(int from, pid_t child)
 {
 	struct pollfd ready = {.fd = from, .events = POLLIN};
 	int came;
@@ -116,7 +116,7 @@ static struct unanswered *find_place(uid_t user)
 	struct unanswered *place = NULL;
 	uint32_t users = 0;
 
-	for (struct unanswered *other = unanswered; other < unanswered + ALL_MOST; other++) {
+	for (struct unanswered *other = unanswered; other < unanswered + ALL_LIMIT; other++) {
 		if (other->pid && waitpid(other->pid, NULL, WNOHANG))
 			other->pid = 0;
 		if (!other->pid)
@@ -124,7 +124,7 @@ static struct unanswered *find_place(uid_t user)
 		else
 			users += other->user == user;
 	}
-	return users < USER_MOST ? place : NULL;
+	return users < USER_LIMIT ? place : NULL;
 }
 
 static uid_t user_of(uint32_t pid)
@@ -156,7 +156,7 @@ static int look_up(int root, const char *path, int flags, uid_t user)
 	result = child < 0 ? -errno : 0;
 	close(ends[1]);
 	if (!result)
-		result = await(ends[0], child);
+		result = wait_for_result(ends[0], child);
 	close(ends[0]);
 	if (result == -ETIMEDOUT)
 		*place = (struct unanswered){child, user};
