@@ -27,24 +27,30 @@ static void identify(struct foreign_file *file, const struct stat *st)
 }
 
 /* Takes the descriptor of O_PATH over. */
-static int examine(struct foreign_file *file, uint32_t pid, int path_fd)
+static int examine(struct foreign_file *file, int path_fd)
 {
 	struct stat st;
 
 	file->fd = path_fd;
 	if (path_fd < 0)
 		return path_fd;
-	if (foreign_mount__is_users(path_fd, pid, &file->inode)) {
-		foreign_file__close(file);
-		file->is_users = true;
-		return -ENOTSUP;
-	}
 	if (fstat(path_fd, &st) || !S_ISREG(st.st_mode)) {
 		foreign_file__close(file);
 		return -EINVAL;
 	}
 	identify(file, &st);
 	return 0;
+}
+
+/* The same for what a process has chosen. */
+static int examine_of(struct foreign_file *file, uint32_t pid, int path_fd)
+{
+	if (path_fd < 0 || !foreign_mount__is_users(path_fd, pid, &file->inode))
+		return examine(file, path_fd);
+	close(path_fd);
+	file->fd = -1;
+	file->is_users = true;
+	return -ENOTSUP;
 }
 
 int foreign_file__of(struct foreign_file *file, int fd)
@@ -84,8 +90,8 @@ int foreign_file__open(struct foreign_file *file, uint32_t pid, const char *path
 	int err;
 
 	memset(file, 0, sizeof(*file));
-	err = examine(file, pid,
-		      foreign_lookup__open(pid, path, O_PATH | (nofollow ? O_NOFOLLOW : 0)));
+	err = examine_of(file, pid,
+			 foreign_lookup__open(pid, path, O_PATH | (nofollow ? O_NOFOLLOW : 0)));
 	return err ? err : foreign_file__open_identified(file);
 }
 
@@ -95,7 +101,7 @@ int foreign_file__open_ours(struct foreign_file *file, const char *path)
 
 	memset(file, 0, sizeof(*file));
 	fd = open(path, O_PATH | O_CLOEXEC);
-	err = examine(file, 0, fd < 0 ? -errno : fd);
+	err = examine(file, fd < 0 ? -errno : fd);
 	return err ? err : foreign_file__open_identified(file);
 }
 
@@ -108,9 +114,9 @@ bool foreign_file__identify(struct foreign_file *file, uint32_t pid, const char 
 	memset(file, 0, sizeof(*file));
 	snprintf(name, sizeof(name), "/proc/%u/map_files/%s", pid, range);
 	fd = open(name, O_PATH | O_CLOEXEC);
-	if (!examine(file, pid, fd))
+	if (!examine_of(file, pid, fd))
 		return true;
-	return fd < 0 && !examine(file, pid, foreign_lookup__open(pid, path, O_PATH));
+	return fd < 0 && !examine_of(file, pid, foreign_lookup__open(pid, path, O_PATH));
 }
 
 int foreign_file__open_mapped(struct foreign_file *file, uint32_t pid, const char *range,

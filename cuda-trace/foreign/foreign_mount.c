@@ -5,7 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
 
 #define MOUNTS_BYTES (4 << 20) /* of one process: more are not looked at */
 
@@ -44,7 +47,8 @@ static enum kind find_mount(const char *mounts, uint64_t id)
 	return kind;
 }
 
-/* Where a user is root of a namespace, user_id=0 is that user. */
+/* Where a user is root of a namespace, user_id=0 is that user. A process that has changed its root
+ * does not list what is outside: the first one may. */
 static bool is_users(uint32_t pid, uint64_t id)
 {
 	enum kind kind = MISSING;
@@ -54,8 +58,32 @@ static bool is_users(uint32_t pid, uint64_t id)
 		snprintf(path, sizeof(path), "/proc/%u/mountinfo", pid);
 		kind = find_mount(path, id);
 	}
-	return kind != OTHER && (kind = find_mount("/proc/self/mountinfo", id)) != OTHER &&
-	       kind != FUSE_OF_ROOT;
+	if (kind == OTHER)
+		return false;
+	kind = find_mount("/proc/self/mountinfo", id);
+	if (kind == MISSING)
+		kind = find_mount("/proc/1/mountinfo", id);
+	return kind != OTHER && kind != FUSE_OF_ROOT;
+}
+
+/* Of memfd_create(), whose files are on a mount that nobody lists. */
+static bool is_memory(const struct statx *seen)
+{
+	static bool known;
+	static dev_t device;
+	struct stat st;
+	int fd;
+
+	if (!known) {
+		fd = memfd_create("", MFD_CLOEXEC);
+		if (fd < 0 || fstat(fd, &st))
+			st.st_dev = 0;
+		if (fd >= 0)
+			close(fd);
+		device = st.st_dev;
+		known = true;
+	}
+	return makedev(seen->stx_dev_major, seen->stx_dev_minor) == device;
 }
 
 bool foreign_mount__is_users(int path_fd, uint32_t pid, ino_t *inode)
@@ -66,6 +94,6 @@ bool foreign_mount__is_users(int path_fd, uint32_t pid, ino_t *inode)
 	if (statx(path_fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_MNT_ID, &seen))
 		return true;
 	*inode = seen.stx_ino;
-	return !seen.stx_dev_major && seen.stx_mask & STATX_MNT_ID &&
+	return !seen.stx_dev_major && seen.stx_mask & STATX_MNT_ID && !is_memory(&seen) &&
 	       is_users(pid, seen.stx_mnt_id);
 }

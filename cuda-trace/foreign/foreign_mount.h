@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * File systems that a user may serve (FUSE). Whoever reads a file there, or puts a uprobe into it,
- * waits for the server, and nothing but SIGKILL ends that. No state, any thread.
+ * waits for the server, and not even SIGKILL ends that. The tool's one thread.
  */
 #ifndef CUDA_TRACE_FOREIGN_FOREIGN_MOUNT_H
 #define CUDA_TRACE_FOREIGN_FOREIGN_MOUNT_H
@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define FOREIGN_MOUNT_REASON "its file system is served by a user (FUSE), and may never answer"
+#define FOREIGN_MOUNT_REASON "its file system may be one that a user serves (FUSE)"
 
 /*
  * What a descriptor of O_PATH leads to, as process `pid` sees it (0 = as we do), without a word to
