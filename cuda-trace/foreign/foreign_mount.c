@@ -2,6 +2,7 @@
 #include "cuda-trace/foreign/foreign_mount.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,17 +15,18 @@
 
 enum kind { MISSING, OTHER, FUSE_OF_ROOT, FUSE };
 
-/* "ID PARENT MAJOR:MINOR ROOT POINT OPTIONS... - TYPE SOURCE OPTIONS", as in proc(5). */
+/* "ID PARENT MAJOR:MINOR ROOT POINT OPTIONS... - TYPE SOURCE OPTIONS", as in proc(5). Who mounts
+ * chooses the source and a part of the type; blanks in them are escaped. */
 static enum kind kind_of(const char *line)
 {
-	const char *type = strstr(line, " - ");
+	const char *type = strstr(line, " - "), *options = strrchr(line, ' ');
 
 	if (!type)
 		return MISSING;
 	type += 3;
 	if (strncmp(type, "fuse", 4) != 0)
 		return OTHER;
-	return strstr(type, "user_id=0,") ? FUSE_OF_ROOT : FUSE;
+	return strstr(options, ",user_id=0,") ? FUSE_OF_ROOT : FUSE;
 }
 
 static enum kind find_mount(const char *mounts, uint64_t id)
@@ -66,24 +68,26 @@ static bool is_users(uint32_t pid, uint64_t id)
 	return kind != OTHER && kind != FUSE_OF_ROOT;
 }
 
+static dev_t memory_device; /* 0 = not known */
+
+static void find_memory_device(void)
+{
+	int fd = memfd_create("", MFD_CLOEXEC);
+	struct stat st;
+
+	if (fd >= 0 && !fstat(fd, &st))
+		memory_device = st.st_dev;
+	if (fd >= 0)
+		close(fd);
+}
+
 /* Of memfd_create(), whose files are on a mount that nobody lists. */
 static bool is_memory(const struct statx *seen)
 {
-	static bool known;
-	static dev_t device;
-	struct stat st;
-	int fd;
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-	if (!known) {
-		fd = memfd_create("", MFD_CLOEXEC);
-		if (fd < 0 || fstat(fd, &st))
-			st.st_dev = 0;
-		if (fd >= 0)
-			close(fd);
-		device = st.st_dev;
-		known = true;
-	}
-	return makedev(seen->stx_dev_major, seen->stx_dev_minor) == device;
+	pthread_once(&once, find_memory_device);
+	return makedev(seen->stx_dev_major, seen->stx_dev_minor) == memory_device;
 }
 
 bool foreign_mount__is_users(int path_fd, uint32_t pid, ino_t *inode)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * File systems that a user may serve (FUSE). Whoever reads a file there, or puts a uprobe into it,
- * waits for the server, and not even SIGKILL ends that. The tool's one thread.
+ * waits for the server, and not even SIGKILL ends that. Any thread.
  */
 #ifndef CUDA_TRACE_FOREIGN_FOREIGN_MOUNT_H
 #define CUDA_TRACE_FOREIGN_FOREIGN_MOUNT_H

@@ -122,7 +122,6 @@ uint64_t flusher__flushed(void)
 
 void flusher__tell_first(bool under_way)
 {
-
 	atomic_store(&first, under_way);
 	if (under_way)
 		wake();

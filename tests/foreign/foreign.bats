@@ -287,13 +287,14 @@ teardown() {
 	run -0 ./unit
 }
 
-# mute NAME: a process that has mapped a file of that name, of a file system that does not answer, which the tool does
-# not see; the folder is $PWD/mute.
+# mute NAME ['' USER]: a process that has mapped a file of that name, of a file system that does not answer. The tool does
+# not see its mount; or it does, and it is that user's. The folder is $PWD/mute.
 mute() {
 	[ -e /dev/fuse ] || skip "there is no FUSE here"
 	[ -x server ] || ${CC:-cc} -std=gnu11 -D_GNU_SOURCE -O1 -o server "$TOP/tests/foreign/mute_server.c"
 	mkdir -p mute
-	start server unshare --mount ./server mute "$1"
+	# shellcheck disable=SC2086 # words
+	start server ${2-unshare --mount} ./server mute "$1" "${3-0}"
 	wait_for 30 grep -qx mapped server.out
 }
 
@@ -309,6 +310,14 @@ mute() {
 		json out '.left_out | length == 1 and .[0].user == 0'
 		stop_started
 	done
+}
+
+@test "stat -a (a libcuda of a user's file system that does not answer, named like root's) ends in time" {
+	mute libcuda.so.1 '' 65534
+	timeout -s KILL 20 "$CUDA_TRACE" stat -a -d 1 --json >out 2>err
+	stop_started
+	umount -l mute
+	grep -q 'left out: a libcuda of user 0 .*its file system may be one that a user serves (FUSE)' err
 }
 
 @test "metrics (a libcuda on a file system that does not answer) sees other programs, answers, and ends" {

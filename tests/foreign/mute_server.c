@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * usage: mute_server FOLDER NAME: mounts a file system (FUSE) there whose only file has that name,
- * maps it, and answers nothing from then on. Prints "mapped".
+ * usage: mute_server FOLDER NAME USER: mounts a file system (FUSE) there whose only file has that
+ * name, as that user's, under a name that looks like root's; maps the file, and answers nothing
+ * from then on. Prints "mapped".
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -88,10 +89,12 @@ int main(int argc, char **argv)
 	char options[96], path[512];
 	pid_t server;
 
-	snprintf(options, sizeof(options), "fd=%d,rootmode=40000,user_id=0,group_id=0,allow_other",
-		 fuse);
-	if (argc != 3 || fuse < 0 ||
-	    mount("mute", argv[1], "fuse", MS_NOSUID | MS_NODEV, options)) {
+	if (argc != 4)
+		return 2;
+	snprintf(options, sizeof(options), "fd=%d,rootmode=40000,user_id=%s,group_id=0,allow_other",
+		 fuse, argv[3]);
+	if (fuse < 0 ||
+	    mount("rw,user_id=0,group_id=0", argv[1], "fuse", MS_NOSUID | MS_NODEV, options)) {
 		perror("mount");
 		return 1;
 	}
