@@ -99,6 +99,18 @@ struct {
 	__type(value, __u64);
 } driver_pids SEC(".maps");
 
+/* In a sleepable program that waits in a loop. Linux that does not preempt itself (PREEMPT_NONE)
+ * would leave the CPU to this thread alone, and the tool that it waits for may be queued for that
+ * CPU. Reading as if from another task takes the lock of the memory map, and looks whether somebody
+ * else is to run. `readable` is an address of this process. */
+static __always_inline void let_others_run(__u64 readable)
+{
+	__u64 word;
+
+	bpf_copy_from_user_task(&word, sizeof(word), (void *)readable, bpf_get_current_task_btf(),
+				0);
+}
+
 #define DEEPEST_NAMESPACE 8
 
 /* A task's number where the tool lives; 0 = it has none there. */

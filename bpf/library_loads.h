@@ -130,6 +130,7 @@ const volatile __u32 load_waiters_max = 1;
 
 struct load_pause {
 	__u64 until;
+	__u64 stack; /* an address of the process that can be read */
 	__u32 pid;
 	__u32 over;
 };
@@ -138,24 +139,33 @@ static long pause_turn(__u32 turn, struct load_pause *pause)
 {
 	struct library_load *load = bpf_map_lookup_elem(&loads, &pause->pid);
 
-	pause->over = !load || *(volatile __u32 *)&load->state != LOAD_WAITS ||
-		      bpf_ktime_get_ns() >= pause->until;
-	return pause->over;
+	if (!load || *(volatile __u32 *)&load->state != LOAD_WAITS ||
+	    bpf_ktime_get_ns() >= pause->until) {
+		pause->over = 1;
+		return 1;
+	}
+	let_others_run(pause->stack);
+	return 0;
 }
 
-#define PAUSE_TURNS (1 << 23) /* what bpf_loop() takes at most: some 200 ms */
+/* What bpf_loop() takes at most, 100 ns at least each: two of these are more than LOAD_LONGEST_NS.
+ */
+#define PAUSE_TURNS (1 << 23)
 
 /* The bound counts here, should the tool have died or been stopped. There is nothing to sleep on,
- * so this takes a processor. Both programs are sleepable, as others run in an RCU section: there
- * the kernel, which waits for the end of all of these, could create no link meanwhile. */
-static __always_inline void pause_until_answered(__u32 pid)
+ * so this takes the CPU time that nobody else wants. Both programs are sleepable, as others run in
+ * an RCU section: there the kernel, which waits for the end of all of these, could create no link
+ * meanwhile. */
+static __always_inline void pause_until_answered(struct pt_regs *ctx, __u32 pid)
 {
-	struct load_pause pause = {.until = bpf_ktime_get_ns() + LOAD_LONGEST_NS, .pid = pid};
+	struct load_pause pause = {.until = bpf_ktime_get_ns() + LOAD_LONGEST_NS,
+				   .stack = PT_REGS_SP(ctx),
+				   .pid = pid};
 	struct library_load *load;
 
 	if (*(volatile __u32 *)&load_waiters < load_waiters_max) {
 		__sync_fetch_and_add(&load_waiters, 1);
-		for (int i = 0; i < 16 && !pause.over; i++)
+		for (int i = 0; i < 2 && !pause.over; i++)
 			bpf_loop(PAUSE_TURNS, pause_turn, &pause, 0);
 		__sync_fetch_and_add(&load_waiters, -1);
 	}
@@ -215,7 +225,7 @@ int loader_changed(struct pt_regs *ctx)
 	load->libraries++;
 	load->state = LOAD_WAITS;
 	if (tell_start(START_LIBCUDA, pid, 0))
-		pause_until_answered(pid);
+		pause_until_answered(ctx, pid);
 	else
 		load->state = LOAD_RUNS;
 	return 0;
@@ -254,7 +264,7 @@ int driver_initialized(struct pt_regs *ctx)
 			load->state = LOAD_RUNS;
 	}
 	if (load->state == LOAD_WAITS)
-		pause_until_answered(pid);
+		pause_until_answered(ctx, pid);
 	return 0;
 }
 

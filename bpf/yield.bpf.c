@@ -2,8 +2,7 @@
 /*
  * The gate: lets another client of a process into CUPTI only when our agent has left it. See
  * docs/internals/yield.md for what can go wrong. Sleepable: while a call waits, other threads get
- * the CPU also where the kernel does not preempt itself (on one CPU the agent could not leave
- * otherwise).
+ * the CPU (on one CPU the agent could not leave otherwise).
  */
 #include "bpf/filter.h"
 #include "bpf/yield.h"
@@ -81,16 +80,11 @@ static __always_inline bool is_over(const struct wait *wait)
 	return !claim || !claim->held;
 }
 
-/* Reading through another task's eyes is what gives the CPU away: it takes the lock of the memory
- * map, and looks whether somebody else wants to run. */
 static long wait_turn(__u32 turn, struct wait *wait)
 {
-	__u64 word;
-
 	if (is_over(wait))
 		return 1;
-	bpf_copy_from_user_task(&word, sizeof(word), (void *)wait->stack,
-				bpf_get_current_task_btf(), 0);
+	let_others_run(wait->stack);
 	return 0;
 }
 

@@ -37,6 +37,7 @@
 #include "cuda-trace/attach/agent_files.h"
 #include "cuda-trace/foreign/foreign_sandbox.h"
 #include "cuda-trace/foreign/left_out.h"
+#include "cuda-trace/proc/priority.h"
 #include "cuda-trace/proc/process_tree.h"
 #include "cuda-trace/yield/yield_gate.h"
 
@@ -157,6 +158,10 @@ static int load_less(struct session *session)
 {
 	int err;
 
+	if (session->options.verbose)
+		fprintf(stderr, "cuda-trace: the kernel refuses %s\n",
+			session->loads ? "probes that programs wait in"
+				       : "probes of the driver and of NCCL");
 	if (!session->loads)
 		session->options.source = SESSION_AGENTS;
 	session->options.collectives = false;
@@ -283,6 +288,7 @@ int session__attach(struct session *session)
 	char agent[PATH_MAX];
 	int err;
 
+	priority__raise();
 	err = attachments__add_program(session->attachments, "process_exits");
 	if (!err)
 		err = attachments__add_program(session->attachments, "process_execs");

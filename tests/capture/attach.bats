@@ -66,6 +66,25 @@ all_off() {
 	json "$JSON" '.lost.total == 0'
 }
 
+# nice_of PID: of its first thread. has_nice PID NICE
+nice_of() {
+	sed 's/.*) //' "/proc/$1/stat" | cut -d' ' -f17
+}
+has_nice() {
+	[ "$(nice_of "$1")" = "$2" ]
+}
+
+@test "stat (programs wait for it) goes before programs of the usual priority, unless it was started with nice(1)" {
+	start tool "$CUDA_TRACE" stat -- "$SIM" "$WORKLOADS/launch-storm" -s 20 -p 1000
+	wait_for 20 pgrep -P "$tool_PID" launch-storm
+	wait_for 20 has_nice "$tool_PID" -10
+	assert_equal "$(nice_of "$(pgrep -P "$tool_PID" launch-storm)")" 0
+	start other nice -n 3 "$CUDA_TRACE" stat -- "$SIM" "$WORKLOADS/launch-storm" -s 20 -p 1000
+	wait_for 20 pgrep -P "$other_PID" launch-storm
+	wait_for 20 grep -q ready "$BATS_TEST_TMPDIR/other.out"
+	assert_equal "$(nice_of "$other_PID")" 3
+}
+
 @test "attach (8 threads as fast as they can) sees every launch or says what was lost" {
 	ct stat -e kernels --json -o "$JSON" -- "$SIM" "$WORKLOADS/launch-storm" -n 30000 -t 8 >"$OUT"
 	local missing

@@ -134,6 +134,35 @@ program_at_gate() {
 	wait_for 20 pgrep -P "$tool_PID" sh
 }
 
+@test "stat --source driver (a program waits for a tool that is stopped) leaves its CPU to others" {
+	requires taskset python3
+	local began
+	program_at_gate
+	taskset -pc 0 "$(pgrep -P "$tool_PID" sh)"
+	kill -STOP "$tool_PID"
+	# The longest time in which this one, on the same CPU, did not run.
+	start other "${PROMPT[@]}" taskset -c 0 python3 -c '
+import time
+last, longest = time.monotonic(), 0
+end = last + 3
+while last < end:
+    time.sleep(0.005)
+    now = time.monotonic()
+    longest, last = max(longest, now - last), now
+print(round(longest * 1000))'
+	sleep 0.5
+	began=$(date +%s%N)
+	echo go >gate
+	wait_for 20 test -s ended
+	# It has waited for as long as it may.
+	[ $(($(cat ended) - began)) -gt 900000000 ]
+	finished "$other_PID"
+	kill -CONT "$tool_PID"
+	finished "$tool_PID" || true
+	echo "longest: $(cat other.out) ms"
+	[ "$(cat other.out)" -lt 300 ]
+}
+
 @test "stat --source driver (the tool is stopped, killed) lets the program go on within a second" {
 	local signal began
 	for signal in STOP KILL; do

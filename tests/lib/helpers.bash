@@ -28,6 +28,19 @@ unset CUDA_INJECTION64_PATH CUDA_TRACE_LIBCUPTI
 export CUDA_TRACE_PAGES=0
 PATH=$PATH:/usr/sbin:/sbin
 
+# PROMPT: before a program that mostly sleeps, and whose own times are compared with what the tool says of it. It has a
+# CPU as soon as it wants one, whatever else this machine does. Other tests would starve beside one that computes.
+PROMPT=()
+! chrt --rr 1 true 2>/dev/null || PROMPT=(chrt --rr 1)
+
+# prompt_idle NAME: sets PROMPTLY to that, if this program of tests/workloads/idle mostly sleeps.
+prompt_idle() {
+	case $1 in
+	sleeps | mutex | each-sync | pageable | allocs | server | healthy-*) PROMPTLY=("${PROMPT[@]}") ;;
+	*) PROMPTLY=() ;;
+	esac
+}
+
 # requires root|bpf|gpu|sim|systemd|PROGRAM...: skips the test, with the reason.
 requires() {
 	local need

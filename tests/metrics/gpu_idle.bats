@@ -17,7 +17,7 @@ exporter() {
 }
 
 traced() {
-	CUDA_INJECTION64_PATH=$AGENT "$SIM" "$@"
+	CUDA_INJECTION64_PATH=$AGENT "${PROMPT[@]}" "$SIM" "$@"
 }
 
 # seconds NAME [LABEL]: the sum of its samples.
@@ -94,7 +94,7 @@ planted() {
 @test "metrics --idle (a gap of seconds, then a kernel of seconds) counts the gap while it lasts, and not the kernel" {
 	local slept works idle
 	exporter
-	CUDA_INJECTION64_PATH=$AGENT start program "$SIM" "${PYTHON:-python3}" "$TOP/tests/workloads/idle/lasts.py" wake end
+	CUDA_INJECTION64_PATH=$AGENT start program "${PROMPT[@]}" "$SIM" "${PYTHON:-python3}" "$TOP/tests/workloads/idle/lasts.py" wake end
 	wait_for 20 grep -q sleeps program.out
 	wait_for 30 observed 2.5
 	refute grep -q works program.out

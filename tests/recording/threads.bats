@@ -22,7 +22,7 @@ STATES="(SELECT t.*, s.name AS state_name, c.name AS cause_name, w.value AS wait
 	LEFT JOIN StringIds AS f ON f.id = t.function LEFT JOIN StringIds AS o ON o.id = t.waker)"
 
 @test "record --idle (a mutex that a sleeper holds) stores each wait for it, and who ended it" {
-	ct record -q --idle -o r.db -- "$SIM" "$WORKLOADS/idle/mutex" 30 >out
+	ct record -q --idle -o r.db -- "${PROMPT[@]}" "$SIM" "$WORKLOADS/idle/mutex" 30 >out
 	assert_equal "$(sql "SELECT value FROM META_DATA_CAPTURE WHERE name = 'THREAD_STATES'")" complete
 	assert_equal "$(sql "SELECT count(DISTINCT globalTid), count(*) BETWEEN 30 AND 40 FROM $STATES WHERE waits_for = 'futex()' AND
 		waker_name = 'holder' AND state_name = 'blocked' AND cause_name = 'lock'")" 1,1
@@ -56,7 +56,7 @@ for i in range(20):
 }
 
 @test "report --perfetto, --timeline (record --idle) show what each thread did, without overlaps" {
-	ct record -q --idle -o r.db -- "$SIM" "$WORKLOADS/idle/mutex" 20 >out
+	ct record -q --idle -o r.db -- "${PROMPT[@]}" "$SIM" "$WORKLOADS/idle/mutex" 20 >out
 	ct report --perfetto t.pftrace --timeline t.json r.db
 	python3 "$TOP/tests/export/read_perfetto.py" t.pftrace >p.json
 	sql "SELECT (globalTid & 0xffffff) || ' ' || max(start, 0) || ' ' || end FROM CUDA_TRACE_THREAD_STATES WHERE state BETWEEN 1 AND 4" | sort >rows
@@ -77,7 +77,7 @@ for i in range(20):
 }
 
 @test "report --perfetto, --timeline (waits were lost, impossible times) claim nothing of that time" {
-	ct record -q --idle -o r.db -- "$SIM" "$WORKLOADS/idle/mutex" 20 >out
+	ct record -q --idle -o r.db -- "${PROMPT[@]}" "$SIM" "$WORKLOADS/idle/mutex" 20 >out
 	sqlite3 r.db "INSERT INTO CUDA_TRACE_THREAD_STATES (globalTid, start, end, state, cause, offNs, delayNs)
 		SELECT 0, min(start), max(end), 5, 0, 0, 0 FROM CUDA_TRACE_THREAD_STATES WHERE state BETWEEN 1 AND 4;
 		UPDATE CUDA_TRACE_THREAD_STATES SET end = start - 5 WHERE rowid = (SELECT min(rowid) FROM CUDA_TRACE_THREAD_STATES WHERE state = 2)"
@@ -89,27 +89,28 @@ for i in range(20):
 }
 
 @test "record --idle (no scheduler events) says that it is reduced; without --idle there are no states" {
-	CUDA_TRACE_SCHEDULER=off ct record -q --idle -o r.db -- "$SIM" "$WORKLOADS/idle/sleeps" 5 >out 2>err
+	CUDA_TRACE_SCHEDULER=off ct record -q --idle -o r.db -- "${PROMPT[@]}" "$SIM" "$WORKLOADS/idle/sleeps" 5 >out 2>err
 	grep -q '^cuda-trace record: thread states are reduced: ' err
 	assert_equal "$(sql "SELECT count(*) FROM CUDA_TRACE_THREAD_STATES")" 0
 	assert_equal "cuda-trace record: thread states are reduced: $(sql "SELECT value FROM META_DATA_CAPTURE WHERE name = 'THREAD_STATES'" | tr -d '"')" "$(cat err)"
-	ct record -q -o r.db -- "$SIM" "$WORKLOADS/idle/sleeps" 5 >out 2>err
+	ct record -q -o r.db -- "${PROMPT[@]}" "$SIM" "$WORKLOADS/idle/sleeps" 5 >out 2>err
 	assert_equal "$(sql "SELECT count(*) FROM CUDA_TRACE_THREAD_STATES")" 0
 	assert_equal "$(sql "SELECT count(*) FROM META_DATA_CAPTURE WHERE name = 'THREAD_STATES'")" 0
 }
 
 @test "record --idle --last (a ring) keeps the states of the last seconds, and their words" {
-	ct record -q --idle --last 1s -o r.db -- "$SIM" "$WORKLOADS/idle/sleeps" 300 >out
+	ct record -q --idle --last 1s -o r.db -- "${PROMPT[@]}" "$SIM" "$WORKLOADS/idle/sleeps" 300 >out
 	assert_equal "$(sql "SELECT count(*) > 50, max(end) - min(start) < 2500000000, count(waits_for) > 50 FROM $STATES WHERE cause_name = 'sleep'")" 1,1,1
 }
 
 # planted NAME CAUSE: report finds it as stat does (tests/stat/idle.bats): it comes first, takes as long as the program says
-# (5 %), and 95 % of all have a cause. Again, up to three times, where other programs of this machine had the CPU.
+# (5 %), and 95 % of all have a cause. Again, up to six times, where other programs of this machine had the CPU.
 planted() {
 	local try program=("$WORKLOADS/idle/$1")
 	[[ $1 != *.py ]] || program=("${PYTHON:-python3}" "$TOP/tests/workloads/idle/$1")
-	for try in 1 2 3; do
-		ct record -q --idle -o r.db -- "$SIM" "${program[@]}" >out
+	prompt_idle "$1"
+	for try in 1 2 3 4 5 6; do
+		ct record -q --idle -o r.db -- "${PROMPTLY[@]}" "$SIM" "${program[@]}" >out
 		ct report --idle --json r.db | jq -c 'select(.table == "idle_causes")' >out.json
 		json out.json '.idle | .reduced == null and .lost == 0 and .left_out == 0 and .late == 0'
 		jq -e '.idle | .idle_ns as $all | .causes[] | select(.cause == "preempted" and .ns > $all * 0.03)' out.json >/dev/null || break
@@ -154,17 +155,17 @@ place() {
 }
 
 @test "report --idle (waits were lost, no states, a sample) claims nothing" {
-	ct record -q --idle -o r.db -- "$SIM" "$WORKLOADS/idle/sleeps" 20 >out
+	ct record -q --idle -o r.db -- "${PROMPT[@]}" "$SIM" "$WORKLOADS/idle/sleeps" 20 >out
 	sqlite3 r.db "DELETE FROM CUDA_TRACE_THREAD_STATES WHERE cause = 10;
 		INSERT INTO CUDA_TRACE_THREAD_STATES (globalTid, start, end, state, cause, offNs, delayNs)
 		SELECT 0, min(start), max(end), 5, 0, 0, 0 FROM CUDA_TRACE_THREAD_STATES WHERE state BETWEEN 1 AND 4;
 		UPDATE META_DATA_CAPTURE SET value = '20 waits were lost' WHERE name = 'THREAD_STATES'"
 	ct report --idle --json r.db | jq -c 'select(.table == "idle_causes")' >out.json
 	json out.json '.idle | .reduced == "20 waits were lost" and ([.causes[] | select(.cause == "unexplained").ns][0] > 0.9 * .idle_ns)'
-	ct record -q -o r.db -- "$SIM" "$WORKLOADS/idle/sleeps" 20 >out
+	ct record -q -o r.db -- "${PROMPT[@]}" "$SIM" "$WORKLOADS/idle/sleeps" 20 >out
 	assert_equal "$(ct report --idle --json r.db | jq -r .table)" idle
 	json <(ct report --json r.db) '.idle == null'
-	ct record -q --idle --sample 10ms/100ms -o r.db -- "$SIM" "$WORKLOADS/idle/sleeps" 20 >out
+	ct record -q --idle --sample 10ms/100ms -o r.db -- "${PROMPT[@]}" "$SIM" "$WORKLOADS/idle/sleeps" 20 >out
 	ct report --idle --json r.db | jq -c 'select(.table == "idle_causes")' >out.json
 	json out.json '.idle == null and .idle_unknown == "with --sample, kernels between the windows are not recorded"'
 	ct report r.db >out.txt

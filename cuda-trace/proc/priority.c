@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * A program that starts waits until the tool has attached, at most for a second; where it loads
+ * libcuda, it waits on a CPU. On a busy machine the tool would wait for a CPU behind the very
+ * programs that wait for it, and records would be lost.
+ */
+#include "cuda-trace/proc/priority.h"
+
+#include <errno.h>
+#include <sys/resource.h>
+
+#define USUAL  0
+#define RAISED (-10)
+
+static void change(int from, int to)
+{
+	errno = 0;
+	/* Linux: 0 is the calling thread alone. */
+	if (getpriority(PRIO_PROCESS, 0) == from && !errno)
+		setpriority(PRIO_PROCESS, 0, to);
+}
+
+void priority__raise(void)
+{
+	change(USUAL, RAISED);
+}
+
+void priority__restore(void)
+{
+	change(RAISED, USUAL);
+}
