@@ -187,6 +187,7 @@ struct session *session__open(const struct session_options *options, const struc
 
 	if (privileges__check())
 		return NULL;
+	priority__raise();
 	libbpf_set_print(debug && *debug ? speak : keep_quiet);
 	session = calloc(1, sizeof(*session));
 	if (!session)
@@ -288,7 +289,6 @@ int session__attach(struct session *session)
 	char agent[PATH_MAX];
 	int err;
 
-	priority__raise();
 	err = attachments__add_program(session->attachments, "process_exits");
 	if (!err)
 		err = attachments__add_program(session->attachments, "process_execs");
