@@ -34,6 +34,7 @@ PROMPT=()
 ! chrt --rr 1 true 2>/dev/null || PROMPT=(chrt --rr 1)
 
 # prompt_idle NAME: sets PROMPTLY to that, if this program of tests/workloads/idle mostly sleeps.
+# shellcheck disable=SC2034 # for the tests
 prompt_idle() {
 	case $1 in
 	sleeps | mutex | each-sync | pageable | allocs | server | healthy-*) PROMPTLY=("${PROMPT[@]}") ;;
