@@ -33,6 +33,12 @@ struct graph_collectives_launch {
 	struct nccl_comm_work work;
 };
 
+/* How often the node had been replayed before, of a number that a replay has. */
+static inline uint32_t graph_collectives__turn(uint64_t number)
+{
+	return (uint32_t)number - 1;
+}
+
 struct graph_collectives *graph_collectives__new(struct nccl_comms *comms,
 						 const struct graph_collectives_options *options);
 /* True: it created a node that is known already, and runs nothing by itself. The node may also come

@@ -12,6 +12,7 @@
 #include "cuda-trace/capture/losses.h"
 #include "cuda-trace/capture/overhead_limit.h"
 #include "cuda-trace/base/pattern.h"
+#include "cuda-trace/trace/trace_replays.h"
 #include "cuda-trace/trace/trace_rows.h"
 #include "cuda-trace/capture/watch.h"
 
@@ -69,6 +70,7 @@ struct trace {
 	struct pattern *pattern;
 	struct join *join;
 	struct calls *calls;
+	struct trace_replays *replays; /* NULL = no collectives */
 	struct trace_rows *rows;
 	struct overhead *overhead; /* NULL = no --max-overhead */
 	uint64_t shown;
@@ -122,9 +124,21 @@ static void on_collective(void *context, struct process *process,
 {
 	struct trace *trace = context;
 
+	trace_replays__call(trace->replays, process, call);
 	if (is_enough(trace) || trace->options.shared.kernel || trace->options.shared.min_duration)
 		return;
 	trace->shown += trace_rows__put_collective(trace->rows, process, call);
+}
+
+static void show_replay(void *context, struct process *process, const struct event_collective *call,
+			const struct cuda_kernel *kernel, int64_t turn)
+{
+	struct trace *trace = context;
+
+	if (is_enough(trace) || trace->options.shared.kernel || trace->options.shared.min_duration)
+		return;
+	trace_rows__put_replay(trace->rows, process, call, kernel, turn);
+	trace->shown++;
 }
 
 static void show_call(void *context, struct process *process, const struct cuda_api *call,
@@ -155,6 +169,7 @@ static void on_record(void *context, struct process *process, const struct cuda_
 	const struct cuda_launch *launch = (const struct cuda_launch *)record;
 	struct trace *trace = context;
 
+	trace_replays__record(trace->replays, process, record);
 	switch (record->kind) {
 	case CUDA_RECORD_LAUNCH:
 	case CUDA_RECORD_GRAPH_LAUNCH:
@@ -172,6 +187,11 @@ static void on_record(void *context, struct process *process, const struct cuda_
 		launch_correlation__kernel(trace->join, process,
 					   (const struct cuda_kernel *)record);
 		break;
+	case CUDA_RECORD_GRAPH_NODE:
+		/* Else nodes are collected for collectives alone. */
+		if (trace->options.graph_nodes)
+			show_event(trace, process, record);
+		break;
 	case CUDA_RECORD_API:
 		handle_call(trace, process, (const struct cuda_api *)record);
 		break;
@@ -186,6 +206,7 @@ static void on_process_end(void *context, struct process *process)
 
 	launch_correlation__end(trace->join, process);
 	api_correlation__end(trace->calls, process);
+	trace_replays__end(trace->replays, process);
 	trace_rows__forget(trace->rows, process);
 }
 
@@ -218,7 +239,7 @@ static void on_finish(void *context, struct session *session)
 	trace_rows__put_losses(trace->rows, &lost);
 }
 
-static int choose_groups(const struct trace_options *options, uint32_t *groups)
+static int choose_groups(struct trace_options *options, uint32_t *groups)
 {
 	int status = event_groups__parse_events(
 		&usage, options->events ? options->events : DEFAULT_EVENTS, groups);
@@ -227,7 +248,10 @@ static int choose_groups(const struct trace_options *options, uint32_t *groups)
 		*groups |= event_groups__of_calls(options->api);
 	if (options->errors)
 		*groups |= 1u << CUDA_GROUP_API_ERROR;
-	if (options->graph_nodes)
+	options->graph_nodes |= *groups >> CUDA_GROUP_GRAPH_NODES & 1;
+	/* Of collectives in graphs, unless whole graphs are wanted. */
+	if (options->graph_nodes ||
+	    (*groups & GROUPS_COLLECTIVES && !(*groups >> CUDA_GROUP_GRAPH & 1)))
 		*groups |= 1u << CUDA_GROUP_GRAPH_NODES;
 	if (options->shared.runtime)
 		*groups |= 1u << CUDA_GROUP_RUNTIME;
@@ -268,10 +292,13 @@ int cmd_trace(int argc, char **argv)
 	trace.join = launch_correlation__new(show, &trace);
 	trace.calls = api_correlation__new(show_call, &trace);
 	trace.overhead = overhead_limit__new(&watch.sample);
+	if (watch.groups & GROUPS_COLLECTIVES && !watch.sample.on_ms)
+		trace.replays = trace_replays__new(show_replay, &trace);
 	status = trace.pattern && trace.join && trace.calls ? watch__run(&watch) : EXIT_USAGE;
 	trace_rows__free(trace.rows);
 	launch_correlation__free(trace.join);
 	api_correlation__free(trace.calls);
+	trace_replays__free(trace.replays);
 	overhead_limit__free(trace.overhead);
 	pattern__free(trace.pattern);
 	return status;

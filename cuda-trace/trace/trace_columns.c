@@ -70,6 +70,7 @@ const struct column trace_columns[TRACE_COLUMNS] = {
 	[COMMUNICATOR_SIZE] = {"size", "", 0, JSON_SOME},
 	[COMMUNICATOR_RANK] = {"rank", "", 0, JSON_SOME},
 	[NUMBER] = {"number", "", 0, JSON_SOME},
+	[REPLAY] = {"replay", "", 0, JSON_SOME},
 	[ELEMENTS] = {"elements", "", 0, JSON_SOME},
 	[DATA_TYPE] = {"data_type", "", 0, JSON_SOME},
 	[PEER] = {"peer", "", 0, JSON_SOME},

@@ -238,6 +238,34 @@ bool trace_rows__put_collective(struct trace_rows *rows, struct process *process
 	return true;
 }
 
+void trace_rows__put_replay(struct trace_rows *rows, struct process *process,
+			    const struct event_collective *call, const struct cuda_kernel *kernel,
+			    int64_t turn)
+{
+	struct cell cells[TRACE_COLUMNS] = {};
+	struct event_collective replayed = *call;
+	struct trace_text text;
+
+	replayed.time = kernel->start;
+	if (!trace_collectives__fill(cells, &text, &replayed, rows->writer.json))
+		return;
+	/* No thread calls NCCL; the stream is that of the graph's launch. */
+	cells[TID] = cells[LAUNCH_START] = (struct cell){};
+	cells[DEVICE] = cell_number(kernel->device);
+	cells[CONTEXT] = cell_number(kernel->context);
+	cells[STREAM] = cell_number(kernel->stream);
+	cells[CORRELATION] = cell_number(kernel->head.correlation);
+	cells[GRAPH] = cell_number(kernel->graph);
+	cells[GRAPH_NODE] = cell_number(kernel->graph_node);
+	if (turn >= 0)
+		cells[REPLAY] = cell_number(turn);
+	if (!rows->writer.json) {
+		strncat(text.what, ", replayed", sizeof(text.what) - strlen(text.what) - 1);
+		cells[KERNEL] = cell_text(text.what);
+	}
+	finish(rows, process, cells);
+}
+
 void trace_rows__put_call(struct trace_rows *rows, struct process *process,
 			  const struct cuda_api *call, const struct cuda_api *parent, bool inner)
 {

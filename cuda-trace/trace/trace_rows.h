@@ -22,6 +22,11 @@ bool trace_rows__put_event(struct trace_rows *rows, struct process *process,
 /* The same for a call of NCCL. */
 bool trace_rows__put_collective(struct trace_rows *rows, struct process *process,
 				const struct event_collective *call);
+/* The same for a call that this kernel of a graph's replay stands for; turn: see trace_replays.h.
+ */
+void trace_rows__put_replay(struct trace_rows *rows, struct process *process,
+			    const struct event_collective *call, const struct cuda_kernel *kernel,
+			    int64_t turn);
 /* `parent`: the runtime call that made it, or NULL; `inner`: it stands in a line above. */
 void trace_rows__put_call(struct trace_rows *rows, struct process *process,
 			  const struct cuda_api *call, const struct cuda_api *parent, bool inner);

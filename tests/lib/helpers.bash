@@ -115,7 +115,7 @@ expect_key() {
 # json FILE FILTER: jq's raw answer.
 json() {
 	# Of an empty file jq 1.6 says that all is well.
-	{ [[ -s $1 || -p $1 ]] && jq -er "$2" "$1"; } || fail "$1: jq '$2' says nothing true of: $(head -c 2000 "$1")"
+	{ [[ -s $1 || -p $1 ]] && jq -er "$2" "$1"; } || fail "$1: jq '$2' says nothing true of: $(head -c 4000 "$1")"
 }
 
 # start NAME CMD...: in the background, in a process group of its own; $NAME_PID and

@@ -43,3 +43,25 @@ called() {
 	ct trace --json -o t.json -- "$SIM" "$RANKS" -s 5 >called
 	jq -s -e 'all(.event != "collective" and .event != "communicator") and any(.event == "kernel")' t.json
 }
+
+@test "trace -e collectives (a graph replays them) has each replay, with its node, and the same numbers in all ranks" {
+	local op
+	ct trace -e collectives --json -o t.json -- "$SIM" "$RANKS" -n 2 -s 12 --replayed >called
+	jq -s -c 'map(select(.event == "collective"))' t.json >calls
+	# Captured once in each rank; executed by replays alone.
+	assert_equal "$(jq -c '[.[] | select(.graph_node == null)] | length > 0 and all(.tid != null)' calls)" true
+	for op in $(sed -n 's/^called .* op=\([a-z_]*\) .*/\1/p' called | sort -u); do
+		assert_equal "$op $(jq -r "[.[] | select(.graph_node != null and .operation == \"$op\")]
+			| \"\(length) \(map(.bytes) | add)\"" calls)" "$op $(called "$op" calls) $(called "$op" bytes)"
+	done
+	jq -e '[.[] | select(.graph_node != null)] | all(.tid == null and .replay >= 0) and
+		(group_by(.pid) | map(map([.number, .replay]) | sort) | .[0] == .[1] and (.[0] | unique | length) == (.[0] | length))' calls
+	# Each has the kernel of its node.
+	jq -s -e '(map(select(.event == "kernel") | "\(.pid) \(.correlation) \(.graph_node)") | unique) as $kernels |
+		[.[] | select(.event == "collective" and .graph_node != null) | "\(.pid) \(.correlation) \(.graph_node)"] |
+		length > 0 and all(. as $one | $kernels | index($one) != null)' t.json
+	# Nodes are collected for this, and not shown.
+	jq -s -e 'all(.event != "graph_node")' t.json
+	ct trace -e collectives -o t.txt -- "$SIM" "$RANKS" -n 2 -s 3 --replayed >called
+	grep -qE '\[all_reduce\] [0-9]+ float32, communicator 0x[0-9a-f]+, replayed$' t.txt
+}
