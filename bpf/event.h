@@ -265,7 +265,7 @@ struct event_start {
 _Static_assert(sizeof(struct event_start) == 24, "no hidden padding");
 
 /* How long a thread waits for the tool at most; see library_loads.h. */
-#define LOAD_LONGEST_NS 1000000000ull
+#define LOAD_LONGEST_NS 2000000000ull
 
 enum load_state { LOAD_RUNS = 0, LOAD_WAITS = 1, LOAD_ANSWERED = 2 };
 

@@ -148,8 +148,7 @@ static long pause_turn(__u32 turn, struct load_pause *pause)
 	return 0;
 }
 
-/* What bpf_loop() takes at most, 100 ns at least each: two of these are more than LOAD_LONGEST_NS.
- */
+/* What bpf_loop() takes at most, 100 ns at least each: four of these exceed LOAD_LONGEST_NS. */
 #define PAUSE_TURNS (1 << 23)
 
 /* The bound counts here, should the tool have died or been stopped. There is nothing to sleep on,
@@ -165,7 +164,7 @@ static __always_inline void pause_until_answered(struct pt_regs *ctx, __u32 pid)
 
 	if (*(volatile __u32 *)&load_waiters < load_waiters_max) {
 		__sync_fetch_and_add(&load_waiters, 1);
-		for (int i = 0; i < 2 && !pause.over; i++)
+		for (int i = 0; i < 4 && !pause.over; i++)
 			bpf_loop(PAUSE_TURNS, pause_turn, &pause, 0);
 		__sync_fetch_and_add(&load_waiters, -1);
 	}

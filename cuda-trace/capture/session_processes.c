@@ -35,7 +35,7 @@
 
 #define RUNNING_MAX 64 /* of what PROGRAM left running */
 /* A thread waits so long for an injection to begin, which takes some 50 ms on an idle machine. */
-#define ARM_MS 700
+#define ARM_MS 1700
 
 static void watch_file(void *context, const char *path)
 {

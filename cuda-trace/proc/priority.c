@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A program that starts waits until the tool has attached, at most for a second; where it loads
+ * A program that starts waits until the tool has attached, for a short time; where it loads
  * libcuda, it waits on a CPU. On a busy machine the tool would wait for a CPU behind the very
  * programs that wait for it, and records would be lost.
  */

@@ -18,7 +18,7 @@
 
 #define INJECTION "CUDA_INJECTION64_PATH"
 #define WAIT	  "CUPTI_USDT_AWAIT_MS"
-#define WAIT_MS	  "1000"
+#define WAIT_MS	  "2000"
 
 static void set_environment(const char *agent)
 {

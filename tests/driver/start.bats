@@ -144,7 +144,7 @@ program_at_gate() {
 	start other "${PROMPT[@]}" taskset -c 0 python3 -c '
 import time
 last, longest = time.monotonic(), 0
-end = last + 3
+end = last + 5
 while last < end:
     time.sleep(0.005)
     now = time.monotonic()
@@ -155,7 +155,7 @@ print(round(longest * 1000))'
 	echo go >gate
 	wait_for 20 test -s ended
 	# It has waited for as long as it may.
-	[ $(($(cat ended) - began)) -gt 900000000 ]
+	[ $(($(cat ended) - began)) -gt 1900000000 ]
 	finished "$other_PID"
 	kill -CONT "$tool_PID"
 	finished "$tool_PID" || true
@@ -163,7 +163,7 @@ print(round(longest * 1000))'
 	[ "$(cat other.out)" -lt 300 ]
 }
 
-@test "stat --source driver (the tool is stopped, killed) lets the program go on within a second" {
+@test "stat --source driver (the tool is stopped, killed) lets the program go on within two seconds" {
 	local signal began
 	for signal in STOP KILL; do
 		rm -f gate ended program.out
@@ -174,7 +174,7 @@ print(round(longest * 1000))'
 		wait_for 20 test -s ended
 		grep -q '^expect launches=10 ' program.out
 		# It may wait at its load and once more in cuInit(), on a busy machine.
-		[ $(($(cat ended) - began)) -lt 5000000000 ]
+		[ $(($(cat ended) - began)) -lt 8000000000 ]
 		kill -CONT "$tool_PID" || true
 		finished "$tool_PID" || true
 	done

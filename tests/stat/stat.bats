@@ -339,7 +339,7 @@ advice() {
 
 @test "stat (kernels that begin 5 ms after their launch) finds the waits for nothing" {
 	local waits
-	SIMCUDA_LATENCY_NS=5000000 ct stat --json -o out.json -- "$SIM" "$WORKLOADS/syncs" 5 1000 >out
+	SIMCUDA_LATENCY_NS=5000000 ct stat --json -o out.json -- "${PROMPT[@]}" "$SIM" "$WORKLOADS/syncs" 5 1000 >out
 	waits=$(json out.json .totals.syncs)
 	# Each wait is for 5 ms of an idle GPU, less what had gone by of them, and a kernel of 1 ms:
 	# what the host waited and no kernel ran, to one in a hundred.
@@ -347,7 +347,7 @@ advice() {
 		((.totals.sync_ns - .totals.gpu_ns) as \$truth | .time.idle_wait_ns - \$truth | fabs < \$truth / 100)"
 	advice out.json 'Waiting for nothing: the GPU was idle for '
 	# Kernels long enough that a host which wakes up late does not matter.
-	ct stat --json -o out.json -- "$SIM" "$WORKLOADS/syncs" 5 20000 >out
+	ct stat --json -o out.json -- "${PROMPT[@]}" "$SIM" "$WORKLOADS/syncs" 5 20000 >out
 	json out.json '.time.idle_wait_ns * 10 < .time.window_ns'
 	run ! advice out.json 'Waiting for nothing'
 }
@@ -357,7 +357,7 @@ advice() {
 	# The next kernel is always queued: CUPTI keeps its buffer to the end. Of 1 s, of 4 s.
 	for latency in 50 200; do
 		us=$((latency * 1000 / 5))
-		SIMCUDA_LATENCY_NS=${latency}000000 ct stat --json -o out.json -- "$SIM" "$WORKLOADS/syncs" 5 $us >out
+		SIMCUDA_LATENCY_NS=${latency}000000 ct stat --json -o out.json -- "${PROMPT[@]}" "$SIM" "$WORKLOADS/syncs" 5 $us >out
 		# The first wait is not in waited_ns.
 		waits=$(($(expect_key out waited_ns) - 15 * us * 1000 + latency * 1000000))
 		json out.json ".time.idle_wait_ns - $waits | fabs < $waits / 50"
@@ -368,7 +368,7 @@ advice() {
 }
 
 @test "stat (records that come after more time than is kept) counts them, and advises nothing from the rest" {
-	SIMCUDA_LATENCY_NS=600000000 ct stat -o out -- "$SIM" "$WORKLOADS/syncs" 5 1000 >/dev/null
+	SIMCUDA_LATENCY_NS=600000000 ct stat -o out -- "${PROMPT[@]}" "$SIM" "$WORKLOADS/syncs" 5 1000 >/dev/null
 	run -0 grep -c '^ [1-9][0-9]* events arrived too late to be placed: [0-9].* of kernels and copies, [0-9].* of launches and waits$' out
 	run -0 grep -c '^No advice on launches, overlap and waits: records of more than 1% of the time arrived too late' out
 	run ! grep 'Waiting for nothing' out
@@ -393,7 +393,7 @@ advice() {
 }
 
 @test "stat (slow pageable copies beside long kernels, many allocations) advises, with its numbers" {
-	SIMCUDA_COPY_MBPS=100 SIMCUDA_KERNEL_NS=3000000 ct stat --json -o out.json -- "$SIM" "$WORKLOADS/saxpy" >out
+	SIMCUDA_COPY_MBPS=100 SIMCUDA_KERNEL_NS=3000000 ct stat --json -o out.json -- "${PROMPT[@]}" "$SIM" "$WORKLOADS/saxpy" >out
 	json out.json '.time.overlap_ns == 0'
 	run -0 advice out.json 'Pageable copies: '
 	assert_output --partial ' at 0.10 GB/s.'
