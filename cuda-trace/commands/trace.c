@@ -3,6 +3,7 @@
  * cuda-trace trace: one line an event, live.
  */
 #include <fnmatch.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include "cuda-trace/capture/api_correlation.h"
@@ -237,6 +238,12 @@ static void on_finish(void *context, struct session *session)
 
 	session__lost(session, &lost);
 	trace_rows__put_losses(trace->rows, &lost);
+	if (trace_replays__unknown(trace->replays))
+		fprintf(stderr,
+			"cuda-trace: %" PRIu64
+			" kernels of NCCL in graphs have no line of a collective: "
+			"their capture was not observed\n",
+			trace_replays__unknown(trace->replays));
 }
 
 static int choose_groups(struct trace_options *options, uint32_t *groups)

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 #include "cuda-trace/base/clock.h"
-#include "cuda-trace/collectives/collectives.h"
+#include "cuda-trace/collectives/collective_records.h"
 #include "cuda-trace/collectives/comm_windows.h"
 
 #define BUCKETS	     256
@@ -77,24 +77,10 @@ void live_collectives__call(struct live_collectives *live, struct process *proce
 void live_collectives__record(struct live_collectives *live, const struct process *process,
 			      const struct cuda_record *record)
 {
-	const struct cuda_launch *launch = (const struct cuda_launch *)record;
-	const struct cuda_kernel *kernel = (const struct cuda_kernel *)record;
-	const struct caller *caller;
+	const struct caller *caller = live ? *find(live, process) : NULL;
 
-	if (!live || (record->kind != CUDA_RECORD_LAUNCH && record->kind != CUDA_RECORD_KERNEL &&
-		      record->kind != CUDA_RECORD_GRAPH_NODE))
-		return;
-	caller = *find(live, process);
-	if (!caller)
-		return;
-	if (record->kind == CUDA_RECORD_LAUNCH)
-		collectives__launch(caller->collectives, launch,
-				    process__name(process, launch->name));
-	else if (record->kind == CUDA_RECORD_GRAPH_NODE)
-		collectives__node(caller->collectives, (const struct cuda_graph_node *)record);
-	else
-		collectives__kernel(caller->collectives, kernel,
-				    process__name(process, kernel->name));
+	if (caller)
+		collective_records__put(caller->collectives, process, record);
 }
 
 void live_collectives__end(struct live_collectives *live, const struct process *process)

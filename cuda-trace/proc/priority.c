@@ -7,25 +7,24 @@
 #include "cuda-trace/proc/priority.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <sys/resource.h>
 
 #define USUAL  0
 #define RAISED (-10)
 
-static void change(int from, int to)
-{
-	errno = 0;
-	/* Linux: 0 is the calling thread alone. */
-	if (getpriority(PRIO_PROCESS, 0) == from && !errno)
-		setpriority(PRIO_PROCESS, 0, to);
-}
+static bool is_raised;
 
 void priority__raise(void)
 {
-	change(USUAL, RAISED);
+	errno = 0;
+	/* Linux: 0 is the calling thread alone. */
+	if (getpriority(PRIO_PROCESS, 0) == USUAL && !errno)
+		is_raised |= !setpriority(PRIO_PROCESS, 0, RAISED);
 }
 
 void priority__restore(void)
 {
-	change(RAISED, USUAL);
+	if (is_raised)
+		setpriority(PRIO_PROCESS, 0, USUAL);
 }

@@ -9,7 +9,8 @@
  * Does nothing where that is not allowed (CAP_SYS_NICE), or where the user has chosen a priority
  * (nice(1)). */
 void priority__raise(void);
-/* Takes that back. In a child process for work that nobody waits for. */
+/* Takes that back: in a child process that is not a part of the tool, or whose work nobody waits
+ * for. */
 void priority__restore(void);
 
 #endif

@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "cuda-trace/base/text.h"
+#include "cuda-trace/proc/priority.h"
 #include "libcupti-usdt/probes.h"
 
 #define INJECTION "CUDA_INJECTION64_PATH"
@@ -48,6 +49,8 @@ static void be_the_program(struct runner *runner, char **program, int held)
 	/* The end of file means that the tool is gone or gave up. */
 	if (read(held, &go, 1) != 1)
 		_exit(125);
+	/* PROGRAM may be run again, after the tool has raised its own. */
+	priority__restore();
 	execvp(program[0], program);
 	err = errno;
 	if (write(runner->trouble, &err, sizeof(err)) < 0)

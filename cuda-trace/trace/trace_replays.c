@@ -9,7 +9,7 @@
 #include "cuda-trace/base/array_grow.h"
 #include "cuda-trace/base/clock.h"
 #include "cuda-trace/base/key_index.h"
-#include "cuda-trace/collectives/collectives.h"
+#include "cuda-trace/collectives/collective_records.h"
 
 #define CALLERS	 256U	/* processes that have called NCCL */
 #define RECENT	 1024U	/* calls that may turn out to be captured */
@@ -81,6 +81,8 @@ static void note_replayed(void *context, uint64_t issue, uint64_t number,
 	const struct caller *caller = context;
 	ssize_t i = key_index__find(&caller->first, issue);
 
+	if (i < 0)
+		caller->replays->comms.unknown_nodes++;
 	for (; i >= 0 && i < caller->captured_count && caller->captured[i].issue == issue; i++)
 		caller->replays->put(caller->replays->context, caller->process,
 				     &caller->captured[i].call, kernel,
@@ -134,20 +136,19 @@ void trace_replays__call(struct trace_replays *replays, struct process *process,
 void trace_replays__record(struct trace_replays *replays, struct process *process,
 			   const struct cuda_record *record)
 {
-	const struct cuda_launch *launch = (const struct cuda_launch *)record;
 	const struct cuda_kernel *kernel = (const struct cuda_kernel *)record;
 	struct caller *caller = replays ? *find(replays, process) : NULL;
 
-	if (!caller)
-		return;
-	if (record->kind == CUDA_RECORD_LAUNCH)
-		collectives__launch(caller->collectives, launch,
-				    process__name(process, launch->name));
-	else if (record->kind == CUDA_RECORD_GRAPH_NODE)
-		collectives__node(caller->collectives, (const struct cuda_graph_node *)record);
-	else if (record->kind == CUDA_RECORD_KERNEL)
-		collectives__kernel(caller->collectives, kernel,
-				    process__name(process, kernel->name));
+	if (caller)
+		collective_records__put(caller->collectives, process, record);
+	else if (replays && record->kind == CUDA_RECORD_KERNEL && kernel->graph &&
+		 collectives__is_nccl(process__name(process, kernel->name)))
+		replays->comms.unknown_nodes++;
+}
+
+uint64_t trace_replays__unknown(const struct trace_replays *replays)
+{
+	return replays ? replays->comms.unknown_nodes : 0;
 }
 
 void trace_replays__end(struct trace_replays *replays, const struct process *process)

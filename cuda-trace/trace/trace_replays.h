@@ -24,6 +24,9 @@ void trace_replays__call(struct trace_replays *replays, struct process *process,
 /* Launches, nodes of graphs and kernels; others are ignored. */
 void trace_replays__record(struct trace_replays *replays, struct process *process,
 			   const struct cuda_record *record);
+/* Kernels of NCCL in graphs for which no call is known: the capture was not observed, or there were
+ * too many. */
+uint64_t trace_replays__unknown(const struct trace_replays *replays);
 /* The process has ended. */
 void trace_replays__end(struct trace_replays *replays, const struct process *process);
 void trace_replays__free(struct trace_replays *replays);

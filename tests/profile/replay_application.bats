@@ -136,3 +136,10 @@ lines() {
 	assert_output --partial "needs this machine's libcupti to group metrics"
 	[ ! -e started ]
 }
+
+@test "profile --counters --replay application (the tool has raised its priority meanwhile) runs PROGRAM at the usual one" {
+	echo 'saxpy gpu__time_duration.sum 125920' >counters
+	# shellcheck disable=SC2016
+	replayed quick -- sh -c 'nice >>nices; exec "$0"' "$WORKLOADS/saxpy"
+	assert_equal "$(xargs <nices)" '0 0'
+}

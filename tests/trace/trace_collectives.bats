@@ -65,3 +65,10 @@ called() {
 	ct trace -e collectives -o t.txt -- "$SIM" "$RANKS" -n 2 -s 3 --replayed >called
 	grep -qE '\[all_reduce\] [0-9]+ float32, communicator 0x[0-9a-f]+, replayed$' t.txt
 }
+
+@test "trace -e collectives -p (a graph was captured before) says how many kernels have no line" {
+	start ranks "$SIM" "$RANKS" -s 4000 --replayed
+	wait_for 20 grep -q 'under way' ranks.out
+	run -0 --separate-stderr ct trace -e collectives --json -o t.json -p "$ranks_PID" -d 1
+	assert_regex "$stderr" 'cuda-trace: [1-9][0-9]* kernels of NCCL in graphs have no line of a collective: their capture was not observed'
+}

@@ -148,6 +148,13 @@ ours() {
 	run -0 env -u FILTER TAP="$BATS_TEST_TMPDIR" tests/run "$BATS_TEST_TMPDIR/some.bats"
 }
 
+@test "tests/run (two files of one name) refuses, as each would overwrite what the other one says" {
+	mkdir "$BATS_TEST_TMPDIR/a"
+	printf '%s\n' '@''test "passes" {' true '}' | tee "$BATS_TEST_TMPDIR/a/same.bats" >"$BATS_TEST_TMPDIR/same.bats"
+	run -1 env -u FILTER TAP="$BATS_TEST_TMPDIR" tests/run "$BATS_TEST_TMPDIR"/same.bats "$BATS_TEST_TMPDIR"/a/same.bats
+	assert_output 'tests/run: two files of one name: same.bats'
+}
+
 @test "tests/run (several files) counts its tests, runs them apart from each other, and says n of N" {
 	requires root unshare
 	# Each waits for the other one, and neither sees the other one's processes.
