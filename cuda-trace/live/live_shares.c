@@ -4,14 +4,14 @@
  * there any more, and at the next tick, when none of its batches can be in the middle of one of
  * them, they are read. All of it must be done before the ring comes round.
  *
- * Of what was read, a point is that of the processes whose work there was young, or of all that
- * had work there (bpf/time_slice.h).
+ * What was read is divided as bpf/time_slice.h says; the moments of base/gpu_turns.h are points.
  */
 #include "cuda-trace/live/live_shares.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include "cuda-trace/base/clock.h"
+#include "cuda-trace/base/gpu_turns.h"
 #include "cuda-trace/live/live_ranges.h"
 #include "cuda-trace/proc/mps_server.h"
 
@@ -22,10 +22,11 @@
 _Static_assert(LAG_NS + 4 * EVERY_NS < 1ull << AGGREGATE_TURN_BITS, "within the ring");
 
 struct line {
-	void *whose;	   /* the sink's; NULL = its process has not been collected yet */
-	double points;	   /* not handed out */
-	uint64_t credited; /* of the program's points */
-	uint64_t last;	   /* word: its process ended then; 0 = it runs */
+	uint64_t owner;	       /* AGGREGATE_SHARE_OWNER */
+	void *whose;	       /* the sink's; NULL = its process has not been collected yet */
+	struct gpu_turn share; /* not handed out */
+	uint64_t credited;     /* of the program's points */
+	uint64_t last;	       /* word: its process ended then; 0 = it runs */
 };
 
 struct live_shares {
@@ -35,6 +36,7 @@ struct live_shares {
 	uint64_t next_tick, read, taken; /* ns; words */
 	bool mps;			 /* as it was when a process last came to a GPU */
 	struct line lines[AGGREGATE_SHARES];
+	struct gpu_turns turns[AGGREGATE_DEVICES];
 	double attributed[AGGREGATE_DEVICES]; /* points */
 	double nobodys[AGGREGATE_DEVICES];
 };
@@ -52,6 +54,8 @@ struct live_shares *live_shares__new(const struct aggregate *aggregate,
 	if (!shares)
 		return NULL;
 	shares->memory = aggregate__shares(aggregate);
+	for (uint32_t gpu = 0; gpu < AGGREGATE_DEVICES; gpu++)
+		gpu_turns__init(&shares->turns[gpu], 1 << AGGREGATE_POINT_BITS);
 	shares->sink = *sink;
 	shares->ranges = live_ranges__new(energy, shares->memory.owners);
 	if (energy && !shares->ranges) {
@@ -77,77 +81,89 @@ static const uint64_t *line_words(const struct live_shares *shares, uint32_t lin
 	return shares->memory.words + ((size_t)age * AGGREGATE_SHARES + line) * AGGREGATE_WORDS;
 }
 
-/* The lines of one GPU. */
+/* The lines of one GPU, and their points of a word. */
 struct sharers {
 	uint32_t count;
 	uint32_t lines[AGGREGATE_SHARES];
-	uint32_t young[AGGREGATE_SHARES]; /* points of the word */
-	uint32_t points[AGGREGATE_SHARES];
+	double before[AGGREGATE_SHARES];
+	uint32_t work[AGGREGATE_SHARES];
+	uint32_t young[AGGREGATE_SHARES];
+	uint32_t all_young;
 };
+
+static void add_sharer(const struct live_shares *shares, struct sharers *sharers, uint32_t line)
+{
+	sharers->before[sharers->count] = shares->lines[line].share.moments;
+	sharers->lines[sharers->count++] = line;
+}
 
 static void find_sharers(const struct live_shares *shares, uint32_t gpu, struct sharers *sharers)
 {
 	sharers->count = 0;
-	sharers->lines[sharers->count++] = gpu;
+	add_sharer(shares, sharers, gpu);
 	for (uint32_t line = AGGREGATE_DEVICES; line < AGGREGATE_SHARES; line++) {
 		uint64_t owner = shares->memory.owners[line];
 
 		if (owner && AGGREGATE_SHARE_GPU(owner) == gpu)
-			sharers->lines[sharers->count++] = line;
+			add_sharer(shares, sharers, line);
 	}
 }
 
-static void add_points(struct live_shares *shares, uint32_t line, double points)
+/* Returns the points at which what is there may differ from the point before. */
+static uint32_t read_word(const struct live_shares *shares, struct sharers *sharers, uint32_t busy,
+			  uint64_t word)
 {
-	shares->lines[line].points += points;
-	live_ranges__line(shares->ranges, line, points);
-}
+	uint32_t borders = 1;
 
-/* Each point in equal parts. */
-static void divide(struct live_shares *shares, const struct sharers *sharers, uint32_t points)
-{
-	for (; points; points &= points - 1) {
-		uint32_t bit = points & -points, count = 0;
-
-		for (uint32_t i = 0; i < sharers->count; i++)
-			count += !!(sharers->points[i] & bit);
-		for (uint32_t i = 0; count && i < sharers->count; i++)
-			if (sharers->points[i] & bit)
-				add_points(shares, sharers->lines[i], 1.0 / count);
-	}
-}
-
-static void read_word(struct live_shares *shares, struct sharers *sharers, uint32_t busy,
-		      uint64_t word)
-{
-	uint32_t seen = 0, several = 0, aged = busy;
-
+	sharers->all_young = 0;
 	for (uint32_t i = 0; i < sharers->count; i++) {
 		uint32_t line = sharers->lines[i];
 		uint32_t young = points_of(line_words(shares, line, YOUNG), word) & busy;
+		uint32_t work = (points_of(line_words(shares, line, OLD), word) & busy) | young;
 
-		sharers->points[i] = points_of(line_words(shares, line, OLD), word) & busy;
-		if (shares->mps) {
-			sharers->points[i] |= young;
-			young = 0;
-		}
+		/* What runs at once has no turns. */
+		if (shares->mps)
+			young = work;
+		sharers->work[i] = work;
 		sharers->young[i] = young;
-		aged &= ~young;
+		sharers->all_young |= young;
+		borders |= (work ^ work << 1) | (young ^ young << 1);
 	}
-	for (uint32_t i = 0; i < sharers->count; i++) {
-		uint32_t points = sharers->young[i] | (sharers->points[i] & aged);
+	return borders;
+}
 
-		several |= seen & points;
-		seen |= points;
-		sharers->points[i] = points;
-	}
-	for (uint32_t i = 0; i < sharers->count; i++) {
-		uint32_t alone = sharers->points[i] & ~several;
+/* Points that begin with this one, and differ in nothing. */
+static void give(struct live_shares *shares, uint32_t gpu, const struct sharers *sharers,
+		 uint64_t word, int point, int length)
+{
+	struct gpu_turn *list[AGGREGATE_SHARES];
+	uint64_t now = (word << AGGREGATE_WORD_BITS) + (uint64_t)point;
+	uint32_t mask = 1u << point, count = 0;
+	bool young = sharers->all_young & mask;
+	const uint32_t *whose = young ? sharers->young : sharers->work;
 
-		if (alone)
-			add_points(shares, sharers->lines[i], __builtin_popcount(alone));
+	for (uint32_t i = 0; i < sharers->count; i++)
+		if (whose[i] & mask)
+			list[count++] = &shares->lines[sharers->lines[i]].share;
+	if (young)
+		gpu_turns__young(&shares->turns[gpu], list, count, now, (uint32_t)length);
+	else if (count)
+		gpu_turns__old(&shares->turns[gpu], list, count, now, (uint32_t)length);
+}
+
+static void divide_word(struct live_shares *shares, uint32_t gpu, struct sharers *sharers,
+			uint32_t busy, uint64_t word)
+{
+	uint32_t borders = read_word(shares, sharers, busy, word);
+
+	while (borders) {
+		uint32_t after = borders & (borders - 1);
+		int point = __builtin_ctz(borders);
+		int end = after ? __builtin_ctz(after) : 1 << AGGREGATE_WORD_BITS;
+
+		give(shares, gpu, sharers, word, point, end - point);
+		borders = after;
 	}
-	divide(shares, sharers, several);
 }
 
 static void read_gpu(struct live_shares *shares, uint32_t gpu, uint64_t from, uint64_t to)
@@ -162,8 +178,14 @@ static void read_gpu(struct live_shares *shares, uint32_t gpu, uint64_t from, ui
 		uint32_t busy = points_of(busy_words, word);
 
 		if (busy)
-			read_word(shares, &sharers, busy, word);
+			divide_word(shares, gpu, &sharers, busy, word);
 		points += (uint64_t)__builtin_popcount(busy);
+	}
+	for (uint32_t i = 0; i < sharers.count; i++) {
+		uint32_t line = sharers.lines[i];
+		double more = shares->lines[line].share.moments - sharers.before[i];
+
+		live_ranges__line(shares->ranges, line, more > 0 ? more : 0);
 	}
 	live_ranges__busy(shares->ranges, gpu, points);
 }
@@ -174,7 +196,7 @@ static void read_credit(struct live_shares *shares, uint32_t line)
 
 	double late = (double)(now - shares->lines[line].credited);
 
-	shares->lines[line].points += late;
+	shares->lines[line].share.moments += late;
 	live_ranges__late(shares->ranges, line, late);
 	shares->lines[line].credited = now;
 }
@@ -191,7 +213,6 @@ static void name_line(struct live_shares *shares, struct line *line, uint64_t ow
 	if (device == AGGREGATE_DEVICES)
 		return;
 	line->whose = shares->sink.share_start(shares->sink.context, process, device);
-	shares->mps = mps_server__runs();
 }
 
 /* Nothing of it is in the ring any more. */
@@ -202,6 +223,8 @@ static void free_line(struct live_shares *shares, uint32_t number)
 	if (line->whose)
 		shares->sink.share_end(shares->sink.context, line->whose);
 	live_ranges__forget(shares->ranges, number);
+	for (uint32_t gpu = 0; gpu < AGGREGATE_DEVICES; gpu++)
+		gpu_turns__forget(&shares->turns[gpu], &line->share);
 	*line = (struct line){.credited = line->credited};
 	for (enum age age = YOUNG; age <= OLD; age++)
 		memset((void *)line_words(shares, number, age), 0,
@@ -220,10 +243,11 @@ static void hand_out(struct live_shares *shares, uint32_t number, struct live_pr
 		return;
 	if (!line->whose && slot < AGGREGATE_PROCESSES)
 		name_line(shares, line, owner, slots[slot]);
-	if (line->whose && line->points > 0) {
-		shares->sink.share(shares->sink.context, line->whose, line->points * POINT_NS);
-		shares->attributed[AGGREGATE_SHARE_GPU(owner)] += line->points;
-		line->points = 0;
+	if (line->whose && line->share.moments > 0) {
+		shares->sink.share(shares->sink.context, line->whose,
+				   line->share.moments * POINT_NS);
+		shares->attributed[AGGREGATE_SHARE_GPU(owner)] += line->share.moments;
+		line->share.moments = 0;
 	}
 	if (line->whose)
 		joules = live_ranges__joules(shares->ranges, number);
@@ -249,10 +273,22 @@ static void find_nobodys(struct live_shares *shares, uint32_t gpu)
 		uint64_t owner = shares->memory.owners[line];
 
 		if (owner && AGGREGATE_SHARE_GPU(owner) == gpu)
-			rest -= shares->lines[line].points;
+			rest -= shares->lines[line].share.moments;
 	}
 	if (rest > shares->nobodys[gpu])
 		shares->nobodys[gpu] = rest;
+}
+
+/* Before what they did is divided. */
+static void find_new(struct live_shares *shares)
+{
+	for (uint32_t i = AGGREGATE_DEVICES; i < AGGREGATE_SHARES; i++) {
+		uint64_t owner = shares->memory.owners[i];
+
+		if (owner && owner != shares->lines[i].owner)
+			shares->mps = mps_server__runs();
+		shares->lines[i].owner = owner;
+	}
 }
 
 void live_shares__tick(struct live_shares *shares, struct live_process *const *slots)
@@ -266,6 +302,7 @@ void live_shares__tick(struct live_shares *shares, struct live_process *const *s
 	to = shares->taken;
 	if (to - from > AGGREGATE_WORDS)
 		from = to - AGGREGATE_WORDS;
+	find_new(shares);
 	live_ranges__begin(shares->ranges, from, to);
 	for (uint32_t gpu = 0; gpu < AGGREGATE_DEVICES; gpu++)
 		if (shares->memory.gpu_points[AGGREGATE_BUSY_LINE(gpu)])

@@ -7,14 +7,17 @@
  * Each process's work is in two lines, young and old as bpf/time_slice.h explains; with several
  * streams, a bit may be in both. The line of old work is opened when there is some, also for the
  * only user of a GPU. What the first did until the second came is young where it was not old.
+ * Slices are closed in the order of time, as base/gpu_turns.h wants it; its moments are bits.
  */
 #include "cuda-trace/stat/stat_shares.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include "cuda-trace/base/array_grow.h"
+#include "cuda-trace/base/gpu_turns.h"
 
-#define KEPT 1024 /* shares of processes that have ended, of all GPUs; the rest is summed up */
+#define MOMENTS 64   /* of a slice */
+#define KEPT	1024 /* shares of processes that have ended, of all GPUs; the rest is summed up */
 
 enum sharer_line { YOUNG, OLD, SHARER_LINES };
 
@@ -22,14 +25,16 @@ struct stat_sharer {
 	struct stat_line lines[SHARER_LINES];
 	uint32_t gpu;
 	struct stat_user user;
-	double share, alone; /* bits */
-	uint64_t last;	     /* slice, if ended */
+	struct gpu_turn share;
+	double alone;  /* bits */
+	uint64_t last; /* slice, if ended */
 	bool ended;
 };
 
 struct gpu {
 	struct stat_sharer *active[STAT_SHARE_LINES];
 	uint32_t count;
+	struct gpu_turns turns;
 	struct stat_sharer others; /* that are kept no longer */
 	double busy, nobodys;	   /* bits */
 	uint64_t nobodys_ns;
@@ -57,10 +62,13 @@ struct stat_shares *stat_shares__new(struct stat_lines *lines, uint32_t gpus)
 	shares->lines = lines;
 	shares->gpu_count = gpus;
 	shares->gpus = calloc(gpus, sizeof(*shares->gpus));
-	if (shares->gpus)
-		return shares;
-	free(shares);
-	return NULL;
+	if (!shares->gpus) {
+		free(shares);
+		return NULL;
+	}
+	for (uint32_t i = 0; i < gpus; i++)
+		gpu_turns__init(&shares->gpus[i].turns, 1 << STAT_BIT_BITS);
+	return shares;
 }
 
 static void close_lines(struct stat_shares *shares, struct stat_sharer *sharer)
@@ -199,7 +207,7 @@ static void keep_past(struct stat_shares *shares, struct gpu *gpu, struct stat_s
 	    array_grow__for_one(shares->past, shares->past_capacity, shares->past_count)) {
 		shares->past[shares->past_count++] = *sharer;
 	} else {
-		gpu->others.share += sharer->share;
+		gpu->others.share.moments += sharer->share.moments;
 		gpu->others.alone += sharer->alone;
 	}
 	free(sharer);
@@ -218,6 +226,7 @@ static void retire(struct stat_shares *shares, struct gpu *gpu, uint64_t slice)
 			continue;
 		}
 		close_lines(shares, sharer);
+		gpu_turns__forget(&gpu->turns, &sharer->share);
 		keep_past(shares, gpu, sharer);
 	}
 	gpu->count = kept;
@@ -253,7 +262,8 @@ static void read_maps(struct stat_shares *shares, struct gpu *gpu, uint64_t slic
 		uint64_t young = empty(shares, &lines[YOUNG], slice) & busy;
 
 		maps->work[i] = (empty(shares, &lines[OLD], slice) & busy) | young;
-		maps->young[i] = shares->mps ? 0 : young;
+		/* What runs at once has no turns. */
+		maps->young[i] = shares->mps ? maps->work[i] : young;
 		maps->all |= maps->work[i];
 		maps->all_young |= maps->young[i];
 	}
@@ -271,37 +281,50 @@ static uint64_t several(const uint64_t *maps, uint32_t count)
 	return twice;
 }
 
-/* Each part that several have, equally. */
-static void divide(struct gpu *gpu, const uint64_t *maps, uint64_t parts)
+/* Bits that differ from the one before them in a map: there, parts of the slice begin. */
+static uint64_t borders(const struct maps *maps, uint32_t count)
 {
-	for (; parts; parts &= parts - 1) {
-		uint64_t bit = parts & -parts;
-		uint32_t count = 0;
+	uint64_t found = 0;
 
-		for (uint32_t i = 0; i < gpu->count; i++)
-			count += !!(maps[i] & bit);
-		for (uint32_t i = 0; i < gpu->count; i++)
-			if (maps[i] & bit)
-				gpu->active[i]->share += 1.0 / count;
-	}
+	for (uint32_t i = 0; i < count; i++)
+		found |= (maps->work[i] ^ maps->work[i] << 1) |
+			 (maps->young[i] ^ maps->young[i] << 1);
+	return found;
+}
+
+/* A part that begins with this bit. */
+static void give(struct gpu *gpu, const struct maps *maps, uint64_t slice, int bit, int length)
+{
+	struct gpu_turn *list[STAT_SHARE_LINES];
+	uint64_t mask = 1ull << bit, now = slice * MOMENTS + (uint64_t)bit;
+	const uint64_t *whose = maps->all_young & mask ? maps->young : maps->work;
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < gpu->count; i++)
+		if (whose[i] & mask)
+			list[count++] = &gpu->active[i]->share;
+	if (maps->all_young & mask)
+		gpu_turns__young(&gpu->turns, list, count, now, (uint32_t)length);
+	else if (count)
+		gpu_turns__old(&gpu->turns, list, count, now, (uint32_t)length);
 }
 
 static void share_out(struct stat_shares *shares, struct gpu *gpu, uint64_t slice, uint64_t busy)
 {
 	struct maps maps;
-	uint64_t shared;
+	uint64_t shared, parts;
 
 	read_maps(shares, gpu, slice, busy, &maps);
 	shared = several(maps.work, gpu->count);
-	for (uint32_t i = 0; i < gpu->count; i++) {
-		gpu->active[i]->alone += bits(maps.work[i] & ~shared);
-		/* Whose moment it is. */
-		maps.work[i] = maps.young[i] | (maps.work[i] & ~maps.all_young);
-	}
-	shared = several(maps.work, gpu->count);
 	for (uint32_t i = 0; i < gpu->count; i++)
-		gpu->active[i]->share += bits(maps.work[i] & ~shared);
-	divide(gpu, maps.work, shared);
+		gpu->active[i]->alone += bits(maps.work[i] & ~shared);
+	parts = borders(&maps, gpu->count) | 1;
+	for (; parts; parts &= parts - 1) {
+		uint64_t after = parts & (parts - 1);
+		int bit = __builtin_ctzll(parts), end = after ? __builtin_ctzll(after) : 64;
+
+		give(gpu, &maps, slice, bit, end - bit);
+	}
 	gpu->nobodys += bits(busy & ~maps.all);
 }
 
@@ -314,7 +337,7 @@ void stat_shares__close(struct stat_shares *shares, uint32_t index, uint64_t sli
 		share_out(shares, gpu, slice, busy);
 	} else if (busy && gpu->count && !gpu->blind) {
 		empty(shares, &gpu->active[0]->lines[OLD], slice);
-		gpu->active[0]->share += bits(busy);
+		gpu->active[0]->share.moments += bits(busy);
 		gpu->active[0]->alone += bits(busy);
 	} else if (busy) {
 		for (uint32_t i = 0; i < gpu->count; i++)
@@ -327,13 +350,13 @@ void stat_shares__close(struct stat_shares *shares, uint32_t index, uint64_t sli
 
 static void list_one(struct stat_shares *shares, const struct stat_sharer *sharer, double scale)
 {
-	if (sharer->share <= 0 ||
+	if (sharer->share.moments <= 0 ||
 	    !array_grow__for_one(shares->list, shares->list_capacity, shares->list_count))
 		return;
 	shares->list[shares->list_count++] = (struct stat_share){
 		.gpu = sharer->gpu,
 		.user = sharer->user,
-		.share_ns = (uint64_t)(sharer->share * scale + 0.5),
+		.share_ns = (uint64_t)(sharer->share.moments * scale + 0.5),
 		.alone_ns = (uint64_t)(sharer->alone * scale + 0.5),
 	};
 }

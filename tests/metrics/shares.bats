@@ -73,22 +73,22 @@ expect_shares() {
 	json "$1" "[.shares[] | select(.process == \"${ID}2\")] | .[0].alone_ns < 0.01 * .[0].share_ns"
 }
 
-# off KIND A B...: the most that the four times are off those of the truth, in points of the time that was busy.
+# off KIND A B...: the most that one of the four times is off that of the truth, in percent of it.
 off() {
 	local kind=$1 i
 	shift
 	for i in 0 1 2 3; do
-		awk "BEGIN { off = 100 * ($1 - $(expect_key truth "$kind$i")) / $(expect_key truth busy); print off < 0 ? -off : off }"
+		awk "BEGIN { off = 100 * ($1 / $(expect_key truth "$kind$i") - 1); print off < 0 ? -off : off }"
 		shift
 	done | sort -n | tail -n1
 }
 
-# expect_turns KIND A B C D: they are those of the truth, within 3 points; those of the other kind are far off.
+# expect_turns KIND A B C D: they are those of the truth, within 3 %; those of the other kind are far off.
 expect_turns() {
 	local kind=$1 off
 	shift
 	off=$(off "$kind" "$@")
-	awk "BEGIN { exit !($off <= 3) }" || fail "$* are $off points off $(cat truth)"
+	awk "BEGIN { exit !($off <= 3) }" || fail "$* are $off % off $(cat truth)"
 	assert awk "BEGIN { exit !($(off "$([ "$kind" = share ] && echo equal || echo share)" "$@") > 10) }"
 }
 
@@ -116,7 +116,7 @@ with_mps_server() {
 	start mps ./nvidia-cuda-mps-server 120
 }
 
-@test "stat -a, record, report (four processes that take turns) give each what it ran, within 3 points" {
+@test "stat -a, record, report (four processes that take turns) give each what it ran, within 3 %" {
 	local -a found
 	start stat "$CUDA_TRACE" stat -v -a -e kernels --json -o stat.json
 	start record "$CUDA_TRACE" record -v -a -e kernels -o r.db
@@ -134,7 +134,7 @@ with_mps_server() {
 	done
 }
 
-@test "metrics (four processes that take turns) gives each what it ran, within 3 points, and all is somebody's" {
+@test "metrics (four processes that take turns) gives each what it ran, within 3 %, and all is somebody's" {
 	local -a found
 	exporter
 	"$SHARERS" --name "$ID" --turns >truth

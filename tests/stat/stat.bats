@@ -273,7 +273,7 @@ kernels_are() {
 # What the sums say in a unit test, of records that no simulated program has.
 unit() {
 	cc -std=gnu11 -D_GNU_SOURCE -I"$TOP" -o unit "$TOP/tests/stat/unit_stat.c" \
-		$(tool_sources call_arguments event_keys stat_events stat_heap stat_errors stat_objects stat_ranges stat_range_tree stat_time stat_lines stat_shares array_grow gpu_set interval_set record_times clock api_names result_names)
+		$(tool_sources call_arguments event_keys stat_events stat_heap stat_errors stat_objects stat_ranges stat_range_tree stat_time stat_lines stat_shares gpu_turns array_grow gpu_set interval_set record_times clock api_names result_names)
 	run -0 ./unit
 }
 
@@ -294,10 +294,10 @@ unit() {
 	assert_line 'by gpu gpu 0 uuid 8 busy 300'
 }
 
-@test "stat (two processes that share a GPU) gives a moment to whose work is young there, or to both" {
+@test "stat (two processes that share a GPU) gives a moment to whose work is young there, or whose turn it is" {
 	unit
-	# The arithmetic is in unit_stat.c: with slices of 2090, 3900 + 50 + 2500 + 2705 + 4050 and 1100 + 50 + 2500 + 4295 + 950.
-	assert_line "turns mps 0 busy 22100 nobody's 0: a 13205 alone 10400 b 8895 alone 2000"
+	# The arithmetic is in unit_stat.c: 3627 + 50 + 3272 + 2774 + 3914 of a, and the rest.
+	assert_line "turns mps 0 busy 22100 nobody's 0: a 13636 alone 10400 b 8465 alone 2000"
 	# Half of each moment: 4450 + 50 + 2500 + 3750 + 4500.
 	assert_line "at once mps 1 busy 22100 nobody's 0: a 15250 alone 10400 b 6850 alone 2000"
 }
@@ -376,7 +376,7 @@ advice() {
 
 @test "stat (late records) keeps more of the past while kernels are to come, within bounds, and counts all else" {
 	cc -std=gnu11 -D_GNU_SOURCE -I"$TOP" -o late "$TOP/tests/stat/unit_stat_late.c" \
-		$(tool_sources stat_time stat_lines stat_shares array_grow stat_advice gpu_set interval_set record_times clock text)
+		$(tool_sources stat_time stat_lines stat_shares gpu_turns array_grow stat_advice gpu_set interval_set record_times clock text)
 	run -0 ./late
 	assert_line 'on time: kernels 200 idle-wait 300 ms, late 0: 0 + 0 ms, doubtful 0, beyond 2688 KiB'
 	assert_line 'seconds: kernels 1600 idle-wait 2400 ms, late 0: 0 + 0 ms, doubtful 0, beyond 13440 KiB'

@@ -15,10 +15,14 @@ struct turns_span {
 	unsigned long from, to;
 };
 
-/* A process: spans of its kernels, and how long it really had the GPU. */
-struct turns {
-	struct turns_span *spans;
+struct turns_spans {
+	struct turns_span *list;
 	unsigned int count;
+};
+
+/* A process: its kernels, for how long it really ran them, and the changes to it. */
+struct turns {
+	struct turns_spans kernels, changes;
 	double ran;
 };
 

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Whose turn it is on a GPU that several processes use in turns: bpf/time_slice.h has the rule. The
+ * caller goes through time, moment by moment, and says who has work there. Moments in which nothing
+ * runs are left out. Used by stat/stat_shares.c and live/live_shares.c.
+ */
+#ifndef CUDA_TRACE_BASE_GPU_TURNS_H
+#define CUDA_TRACE_BASE_GPU_TURNS_H
+
+#include <stdint.h>
+
+/* A process on a GPU. */
+struct gpu_turn {
+	double moments; /* that it was given; the caller may take them away */
+	uint64_t ran;	/* the last of them: its number */
+};
+
+struct gpu_turns {
+	uint32_t slice, change;	 /* moments: bpf/time_slice.h */
+	struct gpu_turn *runner; /* of old work; NULL = the last moment was not of such */
+	uint32_t had;		 /* moments of its turn */
+};
+
+void gpu_turns__init(struct gpu_turns *turns, uint64_t moment_ns);
+/* `length` moments from `now` on in which those in `list` have young work. */
+void gpu_turns__young(struct gpu_turns *turns, struct gpu_turn *const *list, uint32_t count,
+		      uint64_t now, uint32_t length);
+/* The same in which all work is old. */
+void gpu_turns__old(struct gpu_turns *turns, struct gpu_turn *const *list, uint32_t count,
+		    uint64_t now, uint32_t length);
+/* It is freed, or somebody else's from now on. */
+void gpu_turns__forget(struct gpu_turns *turns, const struct gpu_turn *turn);
+
+#endif
