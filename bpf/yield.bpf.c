@@ -89,7 +89,7 @@ static long wait_turn(__u32 turn, struct wait *wait)
 }
 
 /* 100 ns at least each: more than YIELD_HELD_NS. */
-#define TURNS (4 << 20)
+#define TURNS (8 << 20)
 
 /* The agent: returns when its thread will see that it must not subscribe, if so. */
 static __always_inline int claim_cupti(struct pt_regs *ctx, __u32 pid)
