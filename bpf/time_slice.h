@@ -8,7 +8,7 @@
  * 1. to those whose work is young there, in equal parts;
  * 2. where no work is young, to the process whose turn it is: it has one slice, then comes who has
  *    waited longest. A turn ends where its process has no work any more, or where somebody's kernel
- *    begins; the change is that one's.
+ *    begins. The change at the beginning of a turn or of a kernel is divided in proportion.
  * Copies and memsets are young until they end: engines of their own do them. bpf/gpu_shares.h and
  * cuda-trace/stat/stat_shares.c tell young from old.
  *

@@ -17,6 +17,7 @@
 #include "cuda-trace/energy/energy_reading.h"
 
 #define SETTLE_MS 150 /* the slowest counters advance every 100 ms */
+#define RETRY_NS  100000000ull
 #define STEPS	  8192
 
 struct nvml {
@@ -137,19 +138,20 @@ static void count_failure(struct energy_meter *meter)
 }
 
 /* A counter that cannot be read once is read with the next step. */
-static void read_gpu(struct energy_meter *meter, uint32_t index, bool last)
+static void read_gpu(struct energy_meter *meter, uint32_t index, uint64_t least, bool last)
 {
 	struct gpu *gpu = &meter->gpus[index];
-	struct energy_reading before = gpu->reading;
+	uint64_t began = monotonic__ns();
 	unsigned long long now;
-	uint64_t time;
+	struct energy_span step;
 
 	if (meter->nvml.energy(gpu->device, &now)) {
 		count_failure(meter);
+		gpu->reading.due = monotonic__ns() + RETRY_NS;
 		return;
 	}
-	time = monotonic__ns();
-	switch (energy_reading__next(&gpu->reading, time, now, last)) {
+	switch (energy_reading__next(&gpu->reading, began, monotonic__ns(), now, least, last,
+				     &step)) {
 	case ENERGY_NO_STEP:
 		break;
 	case ENERGY_BACKWARDS:
@@ -158,34 +160,48 @@ static void read_gpu(struct energy_meter *meter, uint32_t index, bool last)
 	case ENERGY_STEP:
 		add_step(meter, &(struct energy_step){
 					.gpu = index,
-					.from = before.time,
-					.to = time,
-					.joules = (double)(now - before.millijoules) / 1e3,
+					.from = step.from,
+					.to = step.to,
+					.joules = (double)step.millijoules / 1e3,
 				});
 		break;
 	}
 }
 
-static void read_all(struct energy_meter *meter, bool last)
+/* Those whose time has come, or all. */
+static void read_gpus(struct energy_meter *meter, bool last)
 {
+	uint64_t cost = 0, least;
+
 	for (uint32_t i = 0; i < meter->count; i++)
-		read_gpu(meter, i, last);
+		cost += meter->gpus[i].reading.cost;
+	least = energy_reading__least(cost);
+	for (uint32_t i = 0; i < meter->count; i++)
+		if (last || meter->gpus[i].reading.due <= monotonic__ns())
+			read_gpu(meter, i, least, last);
+}
+
+/* Until the first of them is due. Rounded up: a reading that is too early is made again. */
+static int pause_ms(const struct energy_meter *meter)
+{
+	uint64_t now = monotonic__ns(), due = meter->gpus[0].reading.due;
+
+	for (uint32_t i = 1; i < meter->count; i++)
+		if (meter->gpus[i].reading.due < due)
+			due = meter->gpus[i].reading.due;
+	return due > now ? (int)((due - now) / 1000000 + 1) : 0;
 }
 
 static void *run(void *context)
 {
 	struct energy_meter *meter = context;
 	struct pollfd wake = {.fd = meter->wake, .events = POLLIN};
-	uint64_t began;
-	int pause_ms;
 
-	do {
-		began = monotonic__ns();
-		read_all(meter, false);
-		pause_ms = energy_reading__pause_ms(monotonic__ns() - began);
-	} while (!poll(&wake, 1, pause_ms));
+	do
+		read_gpus(meter, false);
+	while (!poll(&wake, 1, pause_ms(meter)));
 	poll(NULL, 0, SETTLE_MS);
-	read_all(meter, true);
+	read_gpus(meter, true);
 	return NULL;
 }
 

@@ -166,6 +166,26 @@ static void divide_word(struct live_shares *shares, uint32_t gpu, struct sharers
 	}
 }
 
+/* What the lines had, and the changes in proportion. These remain where nobody had anything. */
+static void add_points(struct live_shares *shares, uint32_t gpu, const struct sharers *sharers)
+{
+	double more[AGGREGATE_SHARES], all = 0, changes = 0;
+
+	for (uint32_t i = 0; i < sharers->count; i++) {
+		more[i] = shares->lines[sharers->lines[i]].share.moments - sharers->before[i];
+		more[i] = more[i] > 0 ? more[i] : 0;
+		all += more[i];
+	}
+	if (all > 0)
+		changes = gpu_turns__take_changes(&shares->turns[gpu]);
+	for (uint32_t i = 0; i < sharers->count; i++) {
+		double change = all > 0 ? changes * more[i] / all : 0;
+
+		shares->lines[sharers->lines[i]].share.moments += change;
+		live_ranges__line(shares->ranges, sharers->lines[i], more[i] + change);
+	}
+}
+
 static void read_gpu(struct live_shares *shares, uint32_t gpu, uint64_t from, uint64_t to)
 {
 	const uint64_t *busy_words =
@@ -181,12 +201,7 @@ static void read_gpu(struct live_shares *shares, uint32_t gpu, uint64_t from, ui
 			divide_word(shares, gpu, &sharers, busy, word);
 		points += (uint64_t)__builtin_popcount(busy);
 	}
-	for (uint32_t i = 0; i < sharers.count; i++) {
-		uint32_t line = sharers.lines[i];
-		double more = shares->lines[line].share.moments - sharers.before[i];
-
-		live_ranges__line(shares->ranges, line, more > 0 ? more : 0);
-	}
+	add_points(shares, gpu, &sharers);
 	live_ranges__busy(shares->ranges, gpu, points);
 }
 

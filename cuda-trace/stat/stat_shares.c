@@ -361,11 +361,41 @@ static void list_one(struct stat_shares *shares, const struct stat_sharer *share
 	};
 }
 
+/* The bits of all on a GPU. */
+static double given(const struct stat_shares *shares, uint32_t index)
+{
+	const struct gpu *gpu = &shares->gpus[index];
+	double sum = gpu->others.share.moments;
+
+	for (uint32_t i = 0; i < gpu->count; i++)
+		sum += gpu->active[i]->share.moments;
+	for (uint32_t i = 0; i < shares->past_count; i++)
+		if (shares->past[i].gpu == index)
+			sum += shares->past[i].share.moments;
+	return sum;
+}
+
+/* In proportion to what they had. */
+static void divide_changes(struct stat_shares *shares, uint32_t index)
+{
+	struct gpu *gpu = &shares->gpus[index];
+	double all = given(shares, index), changes = gpu_turns__take_changes(&gpu->turns);
+	double factor = all > 0 ? 1 + changes / all : 1;
+
+	gpu->others.share.moments *= factor;
+	for (uint32_t i = 0; i < gpu->count; i++)
+		gpu->active[i]->share.moments *= factor;
+	for (uint32_t i = 0; i < shares->past_count; i++)
+		if (shares->past[i].gpu == index)
+			shares->past[i].share.moments *= factor;
+}
+
 void stat_shares__finish(struct stat_shares *shares, uint32_t index, uint64_t busy_ns)
 {
 	struct gpu *gpu = &shares->gpus[index];
 	double scale = gpu->busy > 0 ? busy_ns / gpu->busy : 0;
 
+	divide_changes(shares, index);
 	for (uint32_t i = 0; i < gpu->count; i++)
 		list_one(shares, gpu->active[i], scale);
 	for (uint32_t i = 0; i < shares->past_count; i++)

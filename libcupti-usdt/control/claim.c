@@ -16,7 +16,7 @@
 #include "libcupti-usdt/trace/activity_buffers.h"
 
 #define GATE_NS		1000000000ULL /* for which a gate that is not there yet is waited for */
-#define STOPPED_NS	40000000ULL  /* the same while the program's threads are stopped for us */
+#define STOPPED_NS	40000000ULL   /* the same while the program's threads are stopped for us */
 #define TURN_MS		2
 #define ACTIVE_LOOK_MS	20 /* between two looks at the semaphore: a client waits for that */
 #define YIELDED_LOOK_MS 50

@@ -296,8 +296,8 @@ unit() {
 
 @test "stat (two processes that share a GPU) gives a moment to whose work is young there, or whose turn it is" {
 	unit
-	# The arithmetic is in unit_stat.c: 3627 + 50 + 3272 + 2774 + 3914 of a, and the rest.
-	assert_line "turns mps 0 busy 22100 nobody's 0: a 13636 alone 10400 b 8465 alone 2000"
+	# The arithmetic is in unit_stat.c: of a 13089.5, of b 7645.5, and ten changes in proportion.
+	assert_line "turns mps 0 busy 22100 nobody's 0: a 13951 alone 10400 b 8149 alone 2000"
 	# Half of each moment: 4450 + 50 + 2500 + 3750 + 4500.
 	assert_line "at once mps 1 busy 22100 nobody's 0: a 15250 alone 10400 b 6850 alone 2000"
 }

@@ -131,34 +131,60 @@ static void put_work(uint64_t until)
 	}
 }
 
-/* 100: as it was read before, at fixed times; otherwise as energy_meter.c does. */
-static void read_meter(uint64_t read_ms)
+/* How the counter is updated and read. */
+enum meter {
+	REGULAR,   /* as on an H100: every 100 ms, and reading takes 2 to 6 ms */
+	SHORT,	   /* the same, every 20 ms: steps of several updates */
+	IRREGULAR, /* every 20 to 100 ms; reading takes no time */
+	FIXED,	   /* the same, read every 100 ms and never between: recordings of before 1.0 */
+};
+
+static bool is_regular(enum meter meter)
+{
+	return meter == REGULAR || meter == SHORT;
+}
+
+static uint64_t update_after(enum meter meter, uint64_t updated)
+{
+	if (is_regular(meter))
+		return updated + (meter == SHORT ? 20 : 100) * MS + (uint64_t)uniform(0, 0.5e6);
+	return updated + (uint64_t)(uniform(20, 100) * 1e6);
+}
+
+static void add_span(const struct energy_span *span)
+{
+	energy__step(energy, &(struct energy_step){0, span->from, span->to,
+						   (double)span->millijoules / 1e3});
+}
+
+static void read_meter(enum meter meter)
 {
 	uint64_t lag = (uint64_t)(uniform(0, 40) * 1e6), updated = BASE - 1000 * MS, next = updated;
+	uint64_t cost = is_regular(meter) ? 4 * MS : 0;
 	struct energy_reading reading = {0};
+	struct energy_span span;
 	uint64_t millijoules = 0;
 
-	for (uint64_t time = BASE - 800 * MS; time < now + 1000 * MS;
-	     time += read_ms * MS + (uint64_t)uniform(0, 1e6)) {
-		struct energy_reading before = reading;
+	for (uint64_t time = BASE - 800 * MS; time < now + 1000 * MS;) {
+		uint64_t ended = time + (uint64_t)(uniform(0.5, 1.5) * (double)cost);
 
-		put_work(time);
-		for (; next <= time; next = updated + (uint64_t)(uniform(20, 100) * 1e6)) {
+		put_work(ended);
+		for (; next <= ended; next = update_after(meter, updated)) {
 			updated = next;
 			millijoules = (uint64_t)(used_until(updated - lag) * 1e3);
 		}
-		if (energy_reading__next(&reading, time, millijoules, read_ms == 100) ==
-		    ENERGY_STEP)
-			energy__step(energy,
-				     &(struct energy_step){
-					     0, before.time, time,
-					     (double)(millijoules - before.millijoules) / 1e3});
+		if (energy_reading__next(&reading, time, ended, millijoules,
+					 energy_reading__least(reading.cost), meter == FIXED,
+					 &span) == ENERGY_STEP)
+			add_span(&span);
+		time = meter == FIXED ? time + 100 * MS : reading.due;
+		time += (uint64_t)uniform(0, 1e6);
 	}
 }
 
-static const struct energy_sums *finish(uint64_t read_ms)
+static const struct energy_sums *finish(enum meter meter)
 {
-	read_meter(read_ms);
+	read_meter(meter);
 	energy__end(energy, process, "unit", name_of, NULL);
 	return energy__finish(energy);
 }
@@ -240,7 +266,7 @@ int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
 	uint64_t seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
-	uint64_t read_ms = argc > 3 ? strtoull(argv[3], NULL, 10) : ENERGY_READ_MS;
+	enum meter meter = argc > 3 ? (enum meter)strtoul(argv[3], NULL, 10) : IRREGULAR;
 	uint64_t seconds = argc > 4 ? strtoull(argv[4], NULL, 10) : 50;
 	const struct energy_sums *sums;
 
@@ -265,7 +291,7 @@ int main(int argc, char **argv)
 				turn(2, 300 * MS);
 		}
 	}
-	sums = finish(read_ms);
+	sums = finish(meter);
 	check_sums(sums);
 	if (strcmp(what, "random") == 0)
 		put_counts(seed, sums);

@@ -339,7 +339,7 @@ static bool mps_runs(void)
 
 /*
  * Two processes on a GPU. In units of 1024 ns, a kernel is young for 2090, a turn takes 2226.5, and
- * 136.5 before a kernel begins in a turn of another are its own (bpf/time_slice.h).
+ * a change 136.5, which is in proportion to what both have (bpf/time_slice.h).
  */
 static void shares(const char *what, bool (*is_mps)(void))
 {
@@ -348,20 +348,23 @@ static void shares(const char *what, bool (*is_mps)(void))
 	struct stat_time_sums is;
 
 	stat_time__set_mps(time, is_mps);
-	/* b's copy and kernel are young, a's kernel, of before b came, is not: a has 3900 - 273. */
+	/* b's copy and kernel are young, a's kernel, of before b came, is not: a has 3900 less four
+	 * changes, b 1100. */
 	at(time, a, CUDA_RECORD_KERNEL, 0, 0, 5000);
 	at(time, b, CUDA_RECORD_MEMCPY, 0, 3000, 4000);
 	at(time, b, CUDA_RECORD_KERNEL, 0, 4500, 4600);
-	/* Both young: a has 50. Both young, then a's turn, then b's: a has 1045 + 2226.5. */
+	/* Both young: 50 each. Both young, then a's turn, then b's: a has 1045 + 2226.5, b 1045 +
+	 * 683.5 less a change. */
 	at(time, b, CUDA_RECORD_KERNEL, 0, 6000, 6100);
 	at(time, a, CUDA_RECORD_KERNEL, 0, 6000, 6100);
 	at(time, a, CUDA_RECORD_KERNEL, 0, 10000, 15000);
 	at(time, b, CUDA_RECORD_KERNEL, 0, 10000, 15000);
-	/* a's alone until 22500, b's until 24590, a's turn, b's from 25000 on: a has 2363.5 + 410.
-	 */
+	/* a's alone until 22500, b's until 24590, a's turn, b's from 25000 on: a has 2500 + 410
+	 * less two changes, b 2090 + 2000 less one. */
 	at(time, a, CUDA_RECORD_KERNEL, 0, 20000, 25000);
 	at(time, b, CUDA_RECORD_KERNEL, 0, 22500, 27000);
-	/* A second stream of a has a young kernel in b's time: a has 3363.5 + 50 + 500. */
+	/* A second stream of a has a young kernel in b's time: a has 3500 + 50 + 500 less two
+	 * changes, b 950. */
 	at(time, a, CUDA_RECORD_KERNEL, 0, 30000, 35000);
 	at(time, a, CUDA_RECORD_KERNEL, 0, 34000, 34100);
 	at(time, b, CUDA_RECORD_KERNEL, 0, 33500, 34500);

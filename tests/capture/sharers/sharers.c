@@ -5,9 +5,8 @@
  * period of 1.3 ms, from one point of it to another; the points move a little from period to
  * period. --turns: instead, they take turns as turns.h says. Records are sent as time goes on;
  * --late MS: those of the last process so much later. The last line of stdout has the shares
- * (without --turns, of kernels that nobody interrupts: equal parts; with it, how long each ran,
- * with the changes to it), the shares in equal parts of each moment, and the time in which the GPU
- * was busy.
+ * (without --turns, of kernels that nobody interrupts: equal parts; with it, by how long each ran),
+ * the shares in equal parts of each moment, and the time in which the GPU was busy.
  */
 #include <getopt.h>
 #include <stdbool.h>
@@ -172,11 +171,11 @@ static void be_a_process(int number)
 	send_state(CUDA_STATE_ACTIVE, 0);
 	send_name(instance, 1, "shared_kernel", strlen("shared_kernel"));
 	send_devices(&device, sizeof(device), 1, 0, instance);
-	for (unsigned int i = 0; i < plan[number].kernels.count; i++) {
+	for (unsigned int i = 0; i < plan[number].count; i++) {
 		kernels[count++] = (struct cuda_kernel){
 			.head = {CUDA_RECORD_KERNEL, sizeof(kernels[0]), i + 1},
-			.start = begin + plan[number].kernels.list[i].from * 1000ull,
-			.end = begin + plan[number].kernels.list[i].to * 1000ull,
+			.start = begin + plan[number].spans[i].from * 1000ull,
+			.end = begin + plan[number].spans[i].to * 1000ull,
 			.device = number % 2,
 			.context = 1,
 			.stream = 7,
@@ -184,7 +183,7 @@ static void be_a_process(int number)
 			.grid = {1, 1, 1},
 			.block = {32, 1, 1},
 		};
-		if (count < BATCH && i + 1 < plan[number].kernels.count)
+		if (count < BATCH && i + 1 < plan[number].count)
 			continue;
 		wait_until(kernels[count - 1].end + late);
 		send_kernels(kernels, count * sizeof(kernels[0]), count, sent, instance);
@@ -197,38 +196,20 @@ static void be_a_process(int number)
 }
 
 /* Microsecond by microsecond: all points are at whole ones. */
-static void mark(unsigned char *users, int process)
-{
-	const struct turns_spans *kernels = &plan[process].kernels;
-
-	for (unsigned int i = 0; i < kernels->count; i++)
-		for (__u64 at = kernels->list[i].from; at < kernels->list[i].to; at++)
-			users[at] |= 1 << process;
-}
-
-/* What a process ran, and the changes to it while somebody's kernel had begun: s. */
-static double share(const unsigned char *users, int process)
-{
-	const struct turns_spans *changes = &plan[process].changes;
-	double us = plan[process].ran;
-
-	for (unsigned int i = 0; i < changes->count; i++)
-		for (__u64 at = changes->list[i].from; at < changes->list[i].to; at++)
-			us += !!users[at];
-	return us / 1e6;
-}
-
 static void print_truth(bool turns)
 {
-	double equal[PROCESSES] = {}, busy = 0;
+	double equal[PROCESSES] = {}, busy = 0, ran = 0;
 	unsigned long length = periods * (PERIOD / 1000) + TURNS_MAX_US;
 	unsigned char *users = calloc(length, 1);
 
-	if (!users)
-		abort();
-	for (int process = 0; process < PROCESSES; process++)
-		mark(users, process);
-	for (unsigned long at = 0; at < length; at++) {
+	for (int process = 0; users && process < PROCESSES; process++) {
+		ran += plan[process].ran;
+		for (unsigned int i = 0; i < plan[process].count; i++)
+			for (__u64 at = plan[process].spans[i].from; at < plan[process].spans[i].to;
+			     at++)
+				users[at] |= 1 << process;
+	}
+	for (unsigned long at = 0; users && at < length; at++) {
 		busy += users[at] ? 1e-6 : 0;
 		for (int process = 0; process < PROCESSES; process++)
 			if (users[at] >> process & 1)
@@ -237,7 +218,8 @@ static void print_truth(bool turns)
 	printf("expect busy=%.9f", busy);
 	for (int process = 0; process < PROCESSES; process++)
 		printf(" share%d=%.9f equal%d=%.9f", process,
-		       turns ? share(users, process) : equal[process], process, equal[process]);
+		       turns ? plan[process].ran / ran * busy : equal[process], process,
+		       equal[process]);
 	printf("\n");
 	free(users);
 }

@@ -19,17 +19,12 @@ struct state {
 	unsigned int left;     /* 0 = there is none */
 };
 
-static void append(struct turns_spans *spans, unsigned long from, unsigned long to)
-{
-	spans->list = realloc(spans->list, (spans->count + 1) * sizeof(spans->list[0]));
-	if (!spans->list)
-		abort();
-	spans->list[spans->count++] = (struct turns_span){from, to};
-}
-
 void turns__add(struct turns *process, unsigned long from, unsigned long to)
 {
-	append(&process->kernels, from, to);
+	process->spans = realloc(process->spans, (process->count + 1) * sizeof(process->spans[0]));
+	if (!process->spans)
+		abort();
+	process->spans[process->count++] = (struct turns_span){from, to};
 	process->ran += (double)(to - from);
 }
 
@@ -93,10 +88,8 @@ void turns__plan(struct turns processes[TURNS_PROCESSES], unsigned long until)
 			now++;
 			continue;
 		}
-		if (next != last) {
-			append(&processes[next].changes, now, now + CHANGE);
+		if (next != last)
 			now += CHANGE;
-		}
 		now = run_slice(&processes[next], &states[next], next, now);
 		last = next;
 	}

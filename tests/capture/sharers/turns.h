@@ -15,14 +15,10 @@ struct turns_span {
 	unsigned long from, to;
 };
 
-struct turns_spans {
-	struct turns_span *list;
-	unsigned int count;
-};
-
-/* A process: its kernels, for how long it really ran them, and the changes to it. */
+/* A process: spans of its kernels, and how long it really had the GPU. */
 struct turns {
-	struct turns_spans kernels, changes;
+	struct turns_span *spans;
+	unsigned int count;
 	double ran;
 };
 
