@@ -362,7 +362,7 @@ static void list_one(struct stat_shares *shares, const struct stat_sharer *share
 }
 
 /* The bits of all on a GPU. */
-static double given(const struct stat_shares *shares, uint32_t index)
+static double moments_of(const struct stat_shares *shares, uint32_t index)
 {
 	const struct gpu *gpu = &shares->gpus[index];
 	double sum = gpu->others.share.moments;
@@ -379,7 +379,7 @@ static double given(const struct stat_shares *shares, uint32_t index)
 static void divide_changes(struct stat_shares *shares, uint32_t index)
 {
 	struct gpu *gpu = &shares->gpus[index];
-	double all = given(shares, index), changes = gpu_turns__take_changes(&gpu->turns);
+	double all = moments_of(shares, index), changes = gpu_turns__take_changes(&gpu->turns);
 	double factor = all > 0 ? 1 + changes / all : 1;
 
 	gpu->others.share.moments *= factor;
