@@ -14,7 +14,7 @@ void gpu_turns__init(struct gpu_turns *turns, uint64_t moment_ns)
 }
 
 /* The end of a turn was the change to a kernel that begins now. */
-static void take_change(struct gpu_turns *turns, const struct gpu_turn *to, uint64_t now)
+static void drop_change(struct gpu_turns *turns, const struct gpu_turn *to, uint64_t now)
 {
 	uint32_t ran = turns->had - turns->changed;
 	uint32_t change = ran < turns->change ? ran : turns->change;
@@ -32,7 +32,7 @@ void gpu_turns__young(struct gpu_turns *turns, struct gpu_turn *const *list, uin
 		      uint64_t now, uint32_t length)
 {
 	if (turns->runner && count == 1)
-		take_change(turns, list[0], now);
+		drop_change(turns, list[0], now);
 	turns->runner = NULL;
 	turns->last = count == 1 ? list[0] : NULL;
 	for (uint32_t i = 0; i < count; i++) {
@@ -95,7 +95,7 @@ void gpu_turns__old(struct gpu_turns *turns, struct gpu_turn *const *list, uint3
 	}
 }
 
-double gpu_turns__take_changes(struct gpu_turns *turns)
+double gpu_turns__drain_changes(struct gpu_turns *turns)
 {
 	double changes = turns->changes;
 

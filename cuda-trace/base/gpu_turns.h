@@ -33,7 +33,7 @@ void gpu_turns__young(struct gpu_turns *turns, struct gpu_turn *const *list, uin
 void gpu_turns__old(struct gpu_turns *turns, struct gpu_turn *const *list, uint32_t count,
 		    uint64_t now, uint32_t length);
 /* Moments of changes since the last call: nobody's so far. */
-double gpu_turns__take_changes(struct gpu_turns *turns);
+double gpu_turns__drain_changes(struct gpu_turns *turns);
 /* It is freed, or somebody else's from now on. */
 void gpu_turns__forget(struct gpu_turns *turns, const struct gpu_turn *turn);
 

@@ -177,7 +177,7 @@ static void add_points(struct live_shares *shares, uint32_t gpu, const struct sh
 		all += more[i];
 	}
 	if (all > 0)
-		changes = gpu_turns__take_changes(&shares->turns[gpu]);
+		changes = gpu_turns__drain_changes(&shares->turns[gpu]);
 	for (uint32_t i = 0; i < sharers->count; i++) {
 		double change = all > 0 ? changes * more[i] / all : 0;
 

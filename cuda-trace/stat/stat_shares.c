@@ -379,7 +379,7 @@ static double moments_of(const struct stat_shares *shares, uint32_t index)
 static void divide_changes(struct stat_shares *shares, uint32_t index)
 {
 	struct gpu *gpu = &shares->gpus[index];
-	double all = moments_of(shares, index), changes = gpu_turns__take_changes(&gpu->turns);
+	double all = moments_of(shares, index), changes = gpu_turns__drain_changes(&gpu->turns);
 	double factor = all > 0 ? 1 + changes / all : 1;
 
 	gpu->others.share.moments *= factor;
