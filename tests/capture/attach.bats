@@ -447,7 +447,7 @@ ends_well() {
 		# A tool that attaches before the agent has switched everything off gets no new names.
 		wait_for 30 all_off "$SIMCUDA_LOG"
 	done
-	ct_says trace --source cupti -p "$busy_PID" -d 0.3 -e kernels,graphs --json -o out.jsonl
+	ct_says trace --source cupti -p "$busy_PID" -d 1 -e kernels,graphs --json -o out.jsonl
 	jq -es 'map(select(.event == "kernel" and .graph != null)) | length > 0' out.jsonl
 	jq -es 'map(select(.event == "graph")) | length == 0' out.jsonl
 	ends_well
