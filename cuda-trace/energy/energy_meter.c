@@ -168,17 +168,24 @@ static void read_gpu(struct energy_meter *meter, uint32_t index, uint64_t least,
 	}
 }
 
-/* Those whose time has come, or all. */
+/* Those whose time has come, or all. Updates of one at a time are looked for: a reading must not
+ * wait for that of another. */
 static void read_gpus(struct energy_meter *meter, bool last)
 {
 	uint64_t cost = 0, least;
+	bool looks = false;
 
 	for (uint32_t i = 0; i < meter->count; i++)
 		cost += meter->gpus[i].reading.cost;
 	least = energy_reading__least(cost);
-	for (uint32_t i = 0; i < meter->count; i++)
-		if (last || meter->gpus[i].reading.due <= monotonic__ns())
+	for (uint32_t i = 0; i < meter->count; i++) {
+		struct energy_reading *reading = &meter->gpus[i].reading;
+
+		reading->waits = looks;
+		looks |= reading->updates == ENERGY_UPDATES_UNKNOWN;
+		if (last || reading->due <= monotonic__ns())
 			read_gpu(meter, i, least, last);
+	}
 }
 
 /* Until the first of them is due. Rounded up: a reading that is too early is made again. */

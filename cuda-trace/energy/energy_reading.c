@@ -22,17 +22,17 @@ static void look_for_updates(struct energy_reading *reading, uint64_t now)
 {
 	reading->updates = ENERGY_UPDATES_UNKNOWN;
 	reading->found = 0;
-	reading->first = now;
+	reading->since = now;
 	reading->missed = reading->near = false;
 }
 
-/* Looked for: the last reading was before it. */
+/* Looked for: the last reading was just before it. */
 static void find_update(struct energy_reading *reading, uint64_t now, bool changed)
 {
 	uint64_t update = reading->read + (now - reading->read) / 2, gap = update - reading->update;
 
-	if (!changed) {
-		if (now - reading->first > PATIENCE)
+	if (!changed || now - reading->read > OFTEN + 2 * reading->cost) {
+		if (now - reading->since > PATIENCE)
 			reading->updates = ENERGY_UPDATES_IRREGULAR;
 		return;
 	}
@@ -51,9 +51,12 @@ static void find_update(struct energy_reading *reading, uint64_t now, bool chang
 		return;
 	reading->period = (update - reading->first) / (reading->found - 1);
 	reading->margin = LATER;
-	reading->updates = reading->longest - reading->nearest < reading->period / 4
-				   ? ENERGY_UPDATES_REGULAR
-				   : ENERGY_UPDATES_IRREGULAR;
+	/* Where other programs keep the tool from reading, regular ones look irregular. */
+	reading->found = 0;
+	if (reading->longest - reading->nearest < reading->period / 4)
+		reading->updates = ENERGY_UPDATES_REGULAR;
+	else if (now - reading->since > PATIENCE)
+		reading->updates = ENERGY_UPDATES_IRREGULAR;
 }
 
 /* The one that is read next, by number from the last. */
@@ -95,7 +98,9 @@ static void follow_update(struct energy_reading *reading, uint64_t now, uint64_t
 /* Whether that is an update with which a step may end. */
 static bool note_reading(struct energy_reading *reading, uint64_t now, bool changed, uint64_t least)
 {
-	if (reading->updates == ENERGY_UPDATES_UNKNOWN)
+	if (reading->updates == ENERGY_UPDATES_UNKNOWN && reading->waits)
+		look_for_updates(reading, now);
+	else if (reading->updates == ENERGY_UPDATES_UNKNOWN)
 		find_update(reading, now, changed);
 	else if (reading->updates == ENERGY_UPDATES_IRREGULAR)
 		reading->update = now;
@@ -119,6 +124,8 @@ static uint64_t next_due(const struct energy_reading *reading, uint64_t now, uin
 		return is_near_due(reading, least) ? update - reading->period / 2
 						   : update + (uint64_t)reading->margin;
 	}
+	if (reading->updates == ENERGY_UPDATES_UNKNOWN && reading->waits)
+		return now + SELDOM;
 	if (reading->updates != ENERGY_UPDATES_IRREGULAR)
 		return now + SOON;
 	return now + (pause < OFTEN ? OFTEN : pause > SELDOM ? SELDOM : pause);

@@ -32,10 +32,12 @@ struct energy_reading {
 	uint64_t cost; /* and how long it took: a mean */
 	bool missed;   /* it came too early */
 	bool near;     /* it was after all updates but the one that ends the step */
+	bool waits;    /* set by the caller: another one's updates are looked for */
 	enum energy_updates updates;
 	uint64_t update;	   /* the last one, as far as is known */
 	uint64_t period;	   /* between two */
-	uint64_t first;		   /* update that was looked for, */
+	uint64_t since;		   /* updates are looked for, */
+	uint64_t first;		   /* the first one, */
 	uint32_t found;		   /* how many since, */
 	uint64_t nearest, longest; /* and the time between two */
 	int64_t margin; /* the reading after an update that is expected: it varies, to find both
