@@ -38,7 +38,7 @@ int report_advice__read(struct report_advice *advice, const struct report_file *
 	advice->lines[0] = NULL;
 	if (!pattern || stat_table__init(&table, pattern, 0))
 		goto cleanup;
-	table.past = true;
+	stat_table__set_past(&table);
 	err = report_records__run(file, &sink);
 	if (!err) {
 		stat_table__sort(&table);

@@ -143,7 +143,7 @@ static int write_summary(const struct report_file *file, enum report_format form
 		stat_time__set_mps(summary.table.timeline, ran_mps);
 	summary.table.sampled = is_sample(file);
 	summary.table.ranges_reported = report_file__any(file, "NVTX_EVENTS") > 0;
-	summary.table.past = true;
+	stat_table__set_past(&summary.table);
 	summary.table.collectives_reported = report_collectives__recorded(file);
 	err = report_idle__open(&summary.idle, file);
 	if (!err)
@@ -158,11 +158,12 @@ static int write_summary(const struct report_file *file, enum report_format form
 	err = report_records__run(file, &sink);
 	if (!err)
 		report.idle = report_idle__finish(summary.idle);
+	/* First, as it says when GPUs were busy. */
+	if (!err)
+		stat_table__sort(&summary.table);
 	if (!err)
 		report.energy = report_energy__finish(summary.energy);
 	report.failed_readings = report_energy__failed(summary.energy);
-	if (!err)
-		stat_table__sort(&summary.table);
 	if (!err && section != ALL) {
 		write_section(out, &report, format, section);
 	} else if (!err) {

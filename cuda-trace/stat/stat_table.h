@@ -121,6 +121,12 @@ struct stat_table {
 };
 
 int stat_table__init(struct stat_table *table, struct pattern *pattern, uint64_t min_duration);
+/* Its records are those of a recording. */
+static inline void stat_table__set_past(struct stat_table *table)
+{
+	table->past = true;
+	stat_time__set_past(table->timeline);
+}
 /* Before anything comes: whose energy it is. It must stay until the table is sorted. */
 void stat_table__measure(struct stat_table *table, struct energy *energy);
 void stat_table__free(struct stat_table *table);

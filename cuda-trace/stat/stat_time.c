@@ -60,6 +60,7 @@ struct stat_time {
 	struct gpu gpus[GPU_SET_MAX];
 	struct gpu_set set;
 	struct stat_shares *shares;
+	bool past;
 	struct stat_time_sums sums;		   /* of processes that have ended */
 	const struct stat_time_observer *observer; /* NULL = none */
 };
@@ -144,16 +145,20 @@ static void close_slice(void *context, uint64_t slice)
 	}
 }
 
-/* Whether the kernel of a launch in this slice is still to come. */
+/* Whether the kernel of a launch in this slice is still to come, or one that is waited for. */
 static bool expects(void *context, uint64_t slice)
 {
 	const struct stat_time *time = context;
 
-	for (const struct stat_host *host = time->hosts; host; host = host->next)
-		if (host->stamped && host->lines[LAUNCH].words &&
-		    slice > host->gpu_end >> STAT_SLICE_BITS &&
-		    *stat_lines__word(&time->lines, &host->lines[LAUNCH], slice))
+	for (const struct stat_host *host = time->hosts; host; host = host->next) {
+		if (!host->lines[LAUNCH].words || slice < host->gpu_end >> STAT_SLICE_BITS)
+			continue;
+		if (host->stamped && *stat_lines__word(&time->lines, &host->lines[LAUNCH], slice))
 			return true;
+		if (time->past && host->gpu_end &&
+		    *stat_lines__word(&time->lines, &host->lines[WAIT], slice))
+			return true;
+	}
 	return false;
 }
 
@@ -179,6 +184,11 @@ struct stat_time *stat_time__new(void)
 void stat_time__observe(struct stat_time *time, const struct stat_time_observer *observer)
 {
 	time->observer = observer;
+}
+
+void stat_time__set_past(struct stat_time *time)
+{
+	time->past = true;
 }
 
 void stat_time__set_mps(struct stat_time *time, bool (*is_mps)(void))

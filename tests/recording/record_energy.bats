@@ -22,6 +22,9 @@ record() { # record's arguments: with the simulated NVML for the tool
 	json report.json '.table == "energy"'
 	json report.json '.energy.kernels | map({(.name): .joules}) | add | .spin / 405, .empty / 705 | . > 0.95 and . < 1.05'
 	json report.json '.energy.kernels[].ns == 1500000000'
+	# The program waits for 300 kernels at once: none of them counts as late.
+	ct report --json r.db >summary.json
+	json summary.json '.time.late_events == 0 and .time.gpu_busy_ns > 2999000000'
 	json report.json '.energy.processes | length == 1 and .[0].process == "energy"'
 	json report.json '.energy | ([.gpus[] | .attributed_joules + .idle_joules + .unattributed_joules - .meter_joules] | all(. < 1e-6 and . > -1e-6))
 		and ((([.kernels[].joules] | add) - ([.gpus[].attributed_joules] | add)) | . < 1e-6 and . > -1e-6)'
