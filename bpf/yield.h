@@ -8,8 +8,8 @@
 #include <linux/types.h>
 
 /* How long a call of another client waits at most until the agent has left CUPTI: 20 to 50 ms as a
- * rule, 260 ms with eight programs that compute on each CPU. CUPTI refuses a client that waits for
- * less than that. */
+ * rule, 260 ms with eight programs that compute on each CPU. CUPTI refuses a client whose call goes
+ * on before the agent has left. */
 #define YIELD_HELD_NS 800000000ull
 /* A client without a subscription and without kinds that are on has left so long after its last
  * call. */

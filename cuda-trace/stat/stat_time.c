@@ -60,7 +60,7 @@ struct stat_time {
 	struct gpu gpus[GPU_SET_MAX];
 	struct gpu_set set;
 	struct stat_shares *shares;
-	bool past;
+	bool past;				   /* stat_time__set_past() */
 	struct stat_time_sums sums;		   /* of processes that have ended */
 	const struct stat_time_observer *observer; /* NULL = none */
 };

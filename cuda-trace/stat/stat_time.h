@@ -73,10 +73,10 @@ struct stat_time_observer {
 struct stat_time *stat_time__new(void);
 /* Before anything comes. The observer must stay. */
 void stat_time__observe(struct stat_time *time, const struct stat_time_observer *observer);
-/* As stat_shares__set_mps(). Before anything comes. */
 /* Of a recording: calls come in the order in which they began, so what is waited for comes later.
  */
 void stat_time__set_past(struct stat_time *time);
+/* As stat_shares__set_mps(). Before anything comes. */
 void stat_time__set_mps(struct stat_time *time, bool (*is_mps)(void));
 void stat_time__set_owner(struct stat_host *host, void *owner);
 /* Who it is, at the latest before its end. Accepts NULL. */

@@ -29,7 +29,7 @@
 #define TURN_MS	  20
 #define SETTLE_MS 2   /* in which plain launches end, and a graph's that nobody saw begin */
 #define LEAVE_US  300 /* in which plain launches end, but for threads that do not get a CPU: */
-#define RUN_MS	  500 /* for so long at most these are waited for: only where CPUs are overloaded */
+#define RUN_MS	  50  /* for so long at most these are waited for */
 #define QUIET_MS  100 /* at first: each time that it does not suffice twice as long */
 #define QUIET_MAX 800
 #define UNSEEN_NS 1000000000ULL /* a launch that began before callbacks came has ended */
@@ -124,6 +124,7 @@ bool switch_barrier__begin(bool off)
 	launch_state__detour(DETOUR_BARRIER, true);
 	if (!switch_barrier__is_needed()) {
 		thread__rest(LEAVE_US);
+		/* Not all of them have run, or nobody can know. */
 		if (!thread_progress__wait(RUN_MS))
 			thread__rest(SETTLE_MS * 1000);
 		return true;

@@ -146,11 +146,7 @@ state_is() { # STATE
 	URL=$(sed -n 's/.*listening on \(http.*\)\/metrics$/\1/p' exporter.err)
 	# Some are so close that we stay away between them, some so far apart that we come back.
 	for gap in 0 50 800; do
-		# A client waits for 800 ms at most. If one has, this machine is too slow to say anything.
-		for try in 1 2 3; do
-			CUDA_INJECTION64_PATH=$AGENT sim "$WORKLOADS/profiler-client" -b 300 -s "$((gap == 800 ? 20 : 40))" -g $gap >out
-			[ "$(expect_key out slowest_us)" -ge 790000 ] || break
-		done
+		CUDA_INJECTION64_PATH=$AGENT sim "$WORKLOADS/profiler-client" -b 300 -s "$((gap == 800 ? 20 : 40))" -g $gap >out
 		echo "gap $gap: $(tail -n 1 out)"
 		saw_all out
 	done
