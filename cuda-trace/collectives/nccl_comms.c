@@ -32,6 +32,7 @@ struct meeting {
 struct nccl_comm_meetings {
 	uint32_t size;
 	struct meeting list[MEETINGS];
+	uint64_t *starts;     /* the same of when they began; NULL = nobody asks */
 	uint64_t durations[]; /* of each rank in each */
 };
 
@@ -156,6 +157,7 @@ static struct nccl_comm_meetings *meetings_of(const struct nccl_comms *comms,
 					      struct nccl_comm *comm)
 {
 	uint32_t size = comm->rank_count, compared = 0;
+	size_t kernels = (size_t)MEETINGS * size;
 
 	if (comm->meetings && comm->meetings->size == size)
 		return comm->meetings;
@@ -170,9 +172,13 @@ static struct nccl_comm_meetings *meetings_of(const struct nccl_comms *comms,
 		compared += comms->list[i].meetings ? comms->list[i].meetings->size : 0;
 	if (compared + size > limit(comms->limits.compared, MAX_COMPARED))
 		return NULL;
-	comm->meetings = calloc(1, sizeof(*comm->meetings) + sizeof(uint64_t) * MEETINGS * size);
-	if (comm->meetings)
-		comm->meetings->size = size;
+	comm->meetings = calloc(1, sizeof(*comm->meetings) +
+					   sizeof(uint64_t) * kernels * (comms->waited ? 2 : 1));
+	if (!comm->meetings)
+		return NULL;
+	comm->meetings->size = size;
+	if (comms->waited)
+		comm->meetings->starts = &comm->meetings->durations[kernels];
 	return comm->meetings;
 }
 
@@ -215,6 +221,27 @@ static void note_last(struct nccl_comm_rank *last, uint64_t waited)
 	last->last_ns += waited;
 }
 
+static void tell_waits(const struct nccl_comms *comms, const struct nccl_comm *comm,
+		       const struct nccl_comm_work *work, const struct meeting *meeting)
+{
+	const struct nccl_comm_meetings *meetings = comm->meetings;
+	size_t first = (meeting - meetings->list) * (size_t)meetings->size;
+
+	if (!meetings->starts)
+		return;
+	for (uint32_t i = 0; i < meetings->size; i++)
+		if (!comm->ranks[i].host)
+			comms->waited(
+				comms->context,
+				&(struct nccl_comm_waited){
+					.pid = comm->ranks[i].pid,
+					.start = meetings->starts[first + i],
+					.ns = meetings->durations[first + i] - meeting->shortest,
+					.function = work->parts[0].function,
+					.last = comm->ranks[meeting->last].rank,
+				});
+}
+
 static void conclude(struct nccl_comm *comm, const struct nccl_comm_work *work,
 		     const struct meeting *meeting)
 {
@@ -251,8 +278,25 @@ static uint32_t place_of(uint64_t number)
 	return number % MEETINGS;
 }
 
+/* Nobody leaves before all have come: of a broadcast or a reduction, the root or the others may. */
+static bool all_wait(const struct nccl_comm_work *work)
+{
+	for (uint32_t i = 0; i < work->part_count; i++)
+		switch (work->parts[i].function) {
+		case NCCL_ALL_REDUCE:
+		case NCCL_ALL_GATHER:
+		case NCCL_REDUCE_SCATTER:
+		case NCCL_ALL_TO_ALL:
+			break;
+		default:
+			return false;
+		}
+	return work->part_count;
+}
+
 /* Each rank counts once: what a group launches beyond its first kernel waits for nobody. */
-static void meet(struct nccl_comms *comms, const struct nccl_comm_work *work, uint64_t ns)
+static void meet(struct nccl_comms *comms, const struct nccl_comm_work *work, uint64_t start,
+		 uint64_t ns)
 {
 	struct nccl_comm *comm = &comms->list[work->comm];
 	struct nccl_comm_rank *rank = &comm->ranks[work->rank];
@@ -271,6 +315,8 @@ static void meet(struct nccl_comms *comms, const struct nccl_comm_work *work, ui
 		*meeting = (struct meeting){.number = work->number + 1, .shortest = UINT64_MAX};
 	}
 	meetings->durations[place * (size_t)meetings->size + work->rank] = ns;
+	if (meetings->starts)
+		meetings->starts[place * (size_t)meetings->size + work->rank] = start;
 	meeting->came++;
 	meeting->sum += ns;
 	if (ns < meeting->shortest) {
@@ -280,23 +326,9 @@ static void meet(struct nccl_comms *comms, const struct nccl_comm_work *work, ui
 	if (meeting->came < meetings->size)
 		return;
 	conclude(comm, work, meeting);
+	if (all_wait(work))
+		tell_waits(comms, comm, work, meeting);
 	meeting->number = 0;
-}
-
-/* Nobody leaves before all have come: of a broadcast or a reduction, the root or the others may. */
-static bool all_wait(const struct nccl_comm_work *work)
-{
-	for (uint32_t i = 0; i < work->part_count; i++)
-		switch (work->parts[i].function) {
-		case NCCL_ALL_REDUCE:
-		case NCCL_ALL_GATHER:
-		case NCCL_REDUCE_SCATTER:
-		case NCCL_ALL_TO_ALL:
-			break;
-		default:
-			return false;
-		}
-	return work->part_count;
 }
 
 void nccl_comms__kernel(struct nccl_comms *comms, const struct nccl_comm_work *work, uint64_t start,
@@ -324,7 +356,7 @@ void nccl_comms__kernel(struct nccl_comms *comms, const struct nccl_comm_work *w
 		sums->kernels++;
 	}
 	if (work->numbered)
-		meet(comms, work, ns);
+		meet(comms, work, start, ns);
 }
 
 /* Of those that are late by a level or more. */

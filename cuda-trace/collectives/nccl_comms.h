@@ -90,6 +90,14 @@ struct nccl_comm_limits {
 	uint32_t waiting;  /* calls and kernels without their other half */
 };
 
+/* A kernel of a process on this machine, and how long it waited for the rank that came last. */
+struct nccl_comm_waited {
+	uint32_t pid;
+	uint64_t start, ns;
+	uint32_t function; /* enum nccl_function, of its first part */
+	int32_t last;	   /* rank; -1 = unknown */
+};
+
 struct nccl_comms {
 	struct nccl_comm *list;
 	uint32_t count, capacity;
@@ -101,6 +109,9 @@ struct nccl_comms {
 	uint64_t unlaunched; /* calls without a kernel: launched by another thread, or the launch or
 				the node of a graph was lost */
 	uint64_t unknown_nodes; /* kernels in graphs that were captured before they were observed */
+	/* Of each kernel whose collective has met. Set before the first one; NULL = nobody asks. */
+	void (*waited)(void *context, const struct nccl_comm_waited *waited);
+	void *context;
 };
 
 enum nccl_comm_verdict {

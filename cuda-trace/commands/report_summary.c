@@ -39,6 +39,13 @@ static void on_collective(void *context, struct process *process,
 	stat_table__collective(&((struct summary *)context)->table, process, call, kernel);
 }
 
+static void on_waited(void *context, const struct nccl_comm_waited *waited)
+{
+	report_idle__waited(((struct summary *)context)->idle,
+			    &(struct idle_collective){waited->pid, waited->start, waited->ns,
+						      waited->function, waited->last});
+}
+
 static void on_process_end(void *context, struct process *process)
 {
 	struct summary *summary = context;
@@ -152,6 +159,9 @@ static int write_summary(const struct report_file *file, enum report_format form
 		goto free_table;
 	if (summary.energy)
 		stat_table__measure(&summary.table, report_energy__sums(summary.energy));
+	if (summary.idle)
+		summary.table.comms.waited = on_waited;
+	summary.table.comms.context = &summary;
 	report.idle_wanted = summary.idle != NULL;
 	report.idle_unknown = report_idle__unknown(file);
 	report_records__lost(file, &lost);

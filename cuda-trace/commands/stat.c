@@ -151,6 +151,14 @@ static void on_collective(void *context, struct process *process,
 	stat_table__collective(&stat->table, process, call, kernel);
 }
 
+static void on_waited(void *context, const struct nccl_comm_waited *waited)
+{
+	struct stat *stat = context;
+
+	idle__waited(stat->idle, &(struct idle_collective){waited->pid, waited->start, waited->ns,
+							   waited->function, waited->last});
+}
+
 static void on_stack(void *context, struct process *process, const struct event *event)
 {
 	struct stat *stat = context;
@@ -390,6 +398,9 @@ int cmd_stat(int argc, char **argv)
 	if (!stat.pattern ||
 	    stat_table__init(&stat.table, stat.pattern, stat.options.shared.min_duration))
 		return EXIT_USAGE;
+	if (stat.idle)
+		stat.table.comms.waited = on_waited;
+	stat.table.comms.context = &stat;
 	stat_time__set_mps(stat.table.timeline, mps_server__runs);
 	stat.table.devices_listed = watch.groups >> CUDA_GROUP_DEVICE & 1;
 	/* Which GPU a process means by a number. */

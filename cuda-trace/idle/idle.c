@@ -267,6 +267,14 @@ void idle__record(struct idle *idle, struct process *process, const struct cuda_
 	idle_gaps__record(idle->gaps, host, record);
 }
 
+void idle__waited(struct idle *idle, const struct idle_collective *wait)
+{
+	struct idle_host *host = idle_timeline__host(idle->timeline, wait->pid);
+
+	if (host)
+		idle_gaps__waited(idle->gaps, host, wait);
+}
+
 /* Its number may be another's soon. */
 static void forget_process(struct idle *idle, struct idle_host *host)
 {

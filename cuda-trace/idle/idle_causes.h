@@ -21,7 +21,8 @@
 	X(LAUNCH, "launch", "launch-bound: in the launch itself")          \
 	X(NO_WORK, "no_work", "no work to do: waiting for a request")      \
 	X(SLEEP, "sleep", "asleep on purpose")                             \
-	X(QUEUED, "queued", "between operations that were queued")
+	X(QUEUED, "queued", "between operations that were queued")         \
+	X(COLLECTIVE, "collective", "waiting for the last rank of a collective")
 
 enum idle_cause {
 #define IDLE_CAUSE_ENUMERATOR(name, key, text) IDLE_##name,

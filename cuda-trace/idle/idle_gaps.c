@@ -10,6 +10,7 @@
 #include <string.h>
 #include "cuda-trace/base/array_grow.h"
 #include "cuda-trace/base/clock.h"
+#include "cuda-trace/capture/nccl_calls.h"
 #include "cuda-trace/capture/record_times.h"
 #include "cuda-trace/idle/idle_gaps_parts.h"
 #include "cuda-trace/idle/idle_observed.h"
@@ -43,6 +44,7 @@ void idle_gaps__free(struct idle_gaps *gaps)
 	for (uint32_t i = 0; i < gaps->set.count; i++)
 		free(gaps->gpus[i].operations);
 	free(gaps->devices);
+	free(gaps->waits);
 	idle_places__free(gaps->places);
 	free(gaps);
 }
@@ -113,7 +115,8 @@ static void add_operation(struct idle_gaps *gaps, struct idle_host *host, uint32
 	gpu->operations[gpu->count] = *operation;
 	/* What was explained stays: its rest counts. */
 	if (operation->start < gpu->busy_until)
-		gpu->operations[gpu->count].start = gpu->busy_until;
+		gpu->operations[gpu->count].start = gpu->operations[gpu->count].came =
+			gpu->busy_until;
 	gpu->count++;
 	gaps->kept++;
 }
@@ -141,12 +144,25 @@ void idle_gaps__record(struct idle_gaps *gaps, struct idle_host *host,
 		&(struct operation){
 			.start = interval.start,
 			.end = interval.end,
+			.came = interval.start,
 			.host = host,
 			.correlation = record->correlation,
 			.pageable = record->kind == CUDA_RECORD_MEMCPY &&
 				    (copy->src_kind == PAGEABLE || copy->dst_kind == PAGEABLE),
 		},
 		record);
+}
+
+static void count_gap(struct idle_gaps *gaps, struct gpu *gpu, const struct idle_place *place,
+		      uint32_t pid, uint64_t from, uint64_t to, uint64_t path_ns)
+{
+	idle_places__add(gaps->places, place, to - from, path_ns);
+	gaps->idle_ns += to - from;
+	gpu->ns[place->cause] += to - from;
+	idle_recent__add(&gpu->recent[place->cause], place, to - from);
+	gaps->gap_count++;
+	if (gaps->handle)
+		gaps->handle(gaps->context, pid, place->cause, from, to);
 }
 
 static void settle(struct idle_gaps *gaps, struct gpu *gpu, struct idle_path *path,
@@ -178,17 +194,26 @@ static void settle(struct idle_gaps *gaps, struct gpu *gpu, struct idle_path *pa
 		snprintf(text, sizeof(text), "%s of pageable memory", weight->text);
 		place.text = idle_timeline__intern(gaps->known.timeline, text, sizeof(text));
 	}
-	idle_places__add(gaps->places, &place, to - from, path_ns);
-	gaps->idle_ns += to - from;
-	gpu->ns[place.cause] += to - from;
-	idle_recent__add(&gpu->recent[place.cause], &place, to - from);
-	gaps->gap_count++;
-	if (gaps->handle)
-		gaps->handle(gaps->context,
-			     ends   ? ends->host->pid
-			     : line ? line->host->pid
-				    : 0,
-			     place.cause, from, to);
+	count_gap(gaps, gpu, &place,
+		  ends	 ? ends->host->pid
+		  : line ? line->host->pid
+			 : 0,
+		  from, to, path_ns);
+}
+
+static void settle_waiting(struct idle_gaps *gaps, struct gpu *gpu,
+			   const struct operation *operation, uint64_t from, uint64_t to)
+{
+	struct idle_place place = {.cause = IDLE_COLLECTIVE, .waker = "", .meanwhile = ""};
+	char text[64];
+
+	if (operation->last < 0)
+		snprintf(text, sizeof(text), "%s", nccl_calls__operation(operation->function));
+	else
+		snprintf(text, sizeof(text), "%s: rank %d came last",
+			 nccl_calls__operation(operation->function), operation->last);
+	place.text = idle_timeline__intern(gaps->known.timeline, text, sizeof(text));
+	count_gap(gaps, gpu, &place, operation->host->pid, from, to, to - from);
 }
 
 /*
@@ -218,6 +243,10 @@ void idle_gaps__explain(struct idle_gaps *gaps, struct gpu *gpu, uint64_t from, 
 	struct idle_path path;
 	uint64_t until = to;
 
+	if (ends && from >= ends->came) {
+		settle_waiting(gaps, gpu, ends, from, to);
+		return;
+	}
 	path.count = 0;
 	if (!ends)
 		line = gpu->last;
@@ -275,7 +304,8 @@ static void explain_known(struct idle_gaps *gaps, struct gpu *gpu, uint64_t from
 		uint64_t end = list[i].end < to ? list[i].end : to;
 
 		if (start < end)
-			idle_gaps__explain(gaps, gpu, start, end, end == to ? ends : NULL);
+			idle_gaps__explain(gaps, gpu, start, end,
+					   end == to || (ends && from >= ends->came) ? ends : NULL);
 	}
 }
 
@@ -305,7 +335,7 @@ static int by_start(const void *left, const void *right)
 	return a->start < b->start ? -1 : a->start > b->start;
 }
 
-static void sort_operations(struct gpu *gpu)
+void idle_gaps__sort(struct gpu *gpu)
 {
 	for (uint32_t i = 1; i < gpu->count; i++)
 		if (gpu->operations[i].start < gpu->operations[i - 1].start) {
@@ -324,38 +354,51 @@ static void remember_last(struct gpu *gpu, const struct operation *operation)
 		gpu->last = origin->line;
 }
 
+static void explain_before(struct idle_gaps *gaps, struct gpu *gpu,
+			   const struct operation *operation)
+{
+	uint64_t from = gpu->busy_until;
+
+	if (operation->came > from) {
+		explain_known(gaps, gpu, from, operation->came, operation);
+		from = operation->came;
+	}
+	if (operation->start > from)
+		explain_known(gaps, gpu, from, operation->start, operation);
+}
+
 void idle_gaps__close_gpu(struct idle_gaps *gaps, struct gpu *gpu, uint64_t until)
 {
 	uint64_t began;
 	uint32_t i = 0;
 
-	sort_operations(gpu);
+	idle_gaps__sort(gpu);
 	if (!gpu->busy_until && gpu->count)
-		gpu->busy_until = gaps->follows ? gpu->operations[0].start : gaps->first;
+		gpu->busy_until = gaps->follows ? gpu->operations[0].came : gaps->first;
 	began = gpu->busy_until;
 	for (; i < gpu->count && gpu->operations[i].start < until; i++) {
 		const struct operation *operation = &gpu->operations[i];
 
-		if (operation->start > gpu->busy_until)
-			explain_known(gaps, gpu, gpu->busy_until, operation->start, operation);
+		explain_before(gaps, gpu, operation);
 		if (operation->end > gpu->busy_until)
 			gpu->busy_until = operation->end;
 		/* Who goes on when what follows is not known. */
 		if (gaps->observed)
 			remember_last(gpu, operation);
 	}
+	if (i)
+		remember_last(gpu, &gpu->operations[i - 1]);
+	gaps->kept -= i;
+	gpu->count -= i;
+	memmove(gpu->operations, gpu->operations + i, gpu->count * sizeof(*gpu->operations));
 	/* What was observed is forgotten now. */
+	until = idle_gaps__pending(gpu, until);
 	if (gaps->observed && gpu->busy_until && gpu->busy_until < until && until != UINT64_MAX) {
 		explain_known(gaps, gpu, gpu->busy_until, until, NULL);
 		gpu->busy_until = until;
 	}
 	if (!gaps->observed)
 		gpu->whole_ns += gpu->busy_until - began;
-	if (i)
-		remember_last(gpu, &gpu->operations[i - 1]);
-	gaps->kept -= i;
-	gpu->count -= i;
-	memmove(gpu->operations, gpu->operations + i, gpu->count * sizeof(*gpu->operations));
 }
 
 /* A GPU that has long been idle needs the time since then, but not without limit. */
@@ -376,6 +419,7 @@ bool idle_gaps__close(struct idle_gaps *gaps, uint64_t until, uint64_t *before)
 	uint64_t from = until;
 
 	idle_timeline__prepare(gaps->known.timeline);
+	idle_gaps__place_waits(gaps, until);
 	observe(gaps, until);
 	for (uint32_t i = 0; i < gaps->set.count; i++) {
 		idle_gaps__close_gpu(gaps, &gaps->gpus[i], until);
@@ -390,6 +434,8 @@ void idle_gaps__keep(struct idle_gaps *gaps)
 {
 	for (uint32_t i = 0; i < gaps->device_count; i++)
 		gaps->devices[i].host->kept = true;
+	for (uint32_t i = 0; i < gaps->wait_count; i++)
+		gaps->waits[i].host->kept = true;
 	for (uint32_t i = 0; i < gaps->set.count; i++) {
 		if (gaps->gpus[i].last)
 			gaps->gpus[i].last->kept = true;
@@ -439,6 +485,7 @@ bool idle_gaps__finish(struct idle_gaps *gaps, struct idle_sums *sums)
 	uint32_t used = 0;
 
 	idle_timeline__prepare(gaps->known.timeline);
+	idle_gaps__place_waits(gaps, UINT64_MAX);
 	observe(gaps, UINT64_MAX);
 	sums->observed_ns = 0;
 	for (uint32_t i = 0; i < gaps->set.count; i++) {

@@ -50,6 +50,7 @@ static void follow_gpu(struct idle_gaps *gaps, uint32_t index, uint64_t until, b
 	uint64_t free_until = may_work_from(gaps, index, until, &used);
 
 	idle_gaps__close_gpu(gaps, gpu, until);
+	free_until = idle_gaps__pending(gpu, free_until);
 	if (!gpu->busy_until)
 		return;
 	if (used) {
@@ -69,6 +70,7 @@ void idle_gaps__follow(struct idle_gaps *gaps, uint64_t until, bool present, uin
 
 	gaps->follows = true;
 	idle_timeline__prepare(gaps->known.timeline);
+	idle_gaps__place_waits(gaps, until);
 	for (uint32_t i = 0; i < gaps->set.count; i++) {
 		follow_gpu(gaps, i, until, present);
 		if (gaps->gpus[i].busy_until && gaps->gpus[i].busy_until < from)

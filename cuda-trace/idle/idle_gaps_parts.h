@@ -12,9 +12,19 @@
 
 struct operation {
 	uint64_t start, end;
+	uint64_t came;	  /* when it began; `start` is when it had what it waited for: */
+	uint64_t wait_ns; /* the last rank of a collective */
 	struct idle_host *host;
 	uint32_t correlation;
+	int32_t last;	  /* that rank; -1 = unknown */
+	uint8_t function; /* enum nccl_function */
 	bool pageable;
+};
+
+/* A collective whose operation is to be found. */
+struct gaps_wait {
+	struct idle_host *host;
+	struct idle_collective collective;
 };
 
 struct gpu {
@@ -41,13 +51,23 @@ struct idle_gaps {
 	uint64_t first, last; /* event */
 	uint64_t idle_ns, gap_count;
 	size_t kept;
+	struct gaps_wait *waits;
+	uint32_t wait_count, wait_size;
 	bool follows;			/* idle_gaps__follow() */
 	struct idle_observed *observed; /* NULL = all is */
 	idle_gap_handler handle;	/* NULL = nobody wants to know */
 	void *context;
 };
 
-/* Explains a gap. ends: the operation that ended it; NULL = it lasted until the end. */
+/* Sorts by start. */
+void idle_gaps__sort(struct gpu *gpu);
+/* Collectives that began before that: their operations start when the last rank had come. */
+void idle_gaps__place_waits(struct idle_gaps *gaps, uint64_t until);
+/* Until then, it is known what is not explained yet: no operation that starts later began before.
+ */
+uint64_t idle_gaps__pending(const struct gpu *gpu, uint64_t until);
+/* Explains a gap. ends: the operation that ended it; NULL = it lasted until the end. If it had come
+ * when the gap began, it waited for other ranks. */
 void idle_gaps__explain(struct idle_gaps *gaps, struct gpu *gpu, uint64_t from, uint64_t to,
 			const struct operation *ends);
 /* What is explained from then on needs evidence since the returned time: what is older goes. */

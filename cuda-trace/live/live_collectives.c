@@ -9,7 +9,7 @@
 
 #define BUCKETS	     256
 #define MAX_COMMS    256
-#define MAX_COMPARED 512    /* ranks: with the communicators 48 MiB at most */
+#define MAX_COMPARED 512    /* ranks: with the communicators 48 MiB at most, with --idle 64 */
 #define MAX_WAITING  131072 /* calls and kernels: 24 MiB */
 
 /* A process that has called NCCL. */
@@ -37,6 +37,14 @@ struct live_collectives *live_collectives__open(struct session_options *options,
 	options->collectives = true;
 	options->ring_mib = 0;
 	return live;
+}
+
+void live_collectives__notify(struct live_collectives *live,
+			      void (*waited)(void *context, const struct nccl_comm_waited *waited),
+			      void *context)
+{
+	live->comms.waited = waited;
+	live->comms.context = context;
 }
 
 static struct caller **find(struct live_collectives *live, const struct process *process)

@@ -10,6 +10,10 @@ struct live_collectives;
 
 /* Adds to the options what it needs; ranks at most. NULL: no memory. The others accept NULL. */
 struct live_collectives *live_collectives__open(struct session_options *options, uint32_t ranks);
+/* See struct nccl_comms. Before anything comes. */
+void live_collectives__notify(struct live_collectives *live,
+			      void (*waited)(void *context, const struct nccl_comm_waited *waited),
+			      void *context);
 void live_collectives__call(struct live_collectives *live, struct process *process,
 			    const struct event_collective *call);
 void live_collectives__record(struct live_collectives *live, const struct process *process,

@@ -3,6 +3,15 @@
 
 #include "cuda-trace/idle/idle_budget.h"
 
+static void note_waited(void *context, const struct nccl_comm_waited *waited)
+{
+	struct live_records *records = context;
+
+	idle__waited(records->idle,
+		     &(struct idle_collective){waited->pid, waited->start, waited->ns,
+					       waited->function, waited->last});
+}
+
 bool live_records__open(struct live_records *records, const struct live_options *options,
 			struct session_options *session)
 {
@@ -10,6 +19,8 @@ bool live_records__open(struct live_records *records, const struct live_options 
 		return false;
 	if (options->collectives)
 		records->collectives = live_collectives__open(session, options->collective_ranks);
+	if (records->idle && records->collectives)
+		live_collectives__notify(records->collectives, note_waited, records);
 	return records->collectives || !options->collectives;
 }
 

@@ -52,6 +52,8 @@ static const char *change_for(const struct idle_cause_sum *sum)
 		return "the program had nothing to do: others could use the GPU meanwhile";
 	case IDLE_SLEEP:
 		return "wait for what is needed instead of sleeping";
+	case IDLE_COLLECTIVE:
+		return "give that rank less to do; its own causes say what it did meanwhile";
 	default:
 		return NULL;
 	}

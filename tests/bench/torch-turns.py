@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What a step of PyTorch takes under a tool and without, in turns in one process whose step the GPU bounds.
 
-    torch-turns.py [options] TURN…     TURN: device sampled pc pc-default default launches
-    kernels record stacks every (the tool), detached
+    torch-turns.py [options] TURN…     TURN: device sampled sampled-default pc pc-default default
+    launches kernels record stacks every (the tool), detached
 
 --step names the process, PyTorch's or another one that prints lines "SECONDS STEPS MS_PER_STEP" (CLOCK_MONOTONIC).
 
@@ -29,6 +29,7 @@ import turns
 
 COMMANDS = {
     "device": ["profile", "--device", "--json", "-o", "OUT"],
+    "sampled-default": ["stat", "--json", "-o", "OUT", "--sample", "10ms/1s", "-p", "PID"],
     "sampled": ["stat", "--json", "-o", "OUT", "--sample", "10ms/1s", "-e", "kernels", "-p", "PID"],
     "pc": ["profile", "--pc", "--bursts", "10ms/1s", "--json", "-o", "OUT", "-p", "PID"],
     "pc-default": ["profile", "--pc", "--json", "-o", "OUT", "-p", "PID"],

@@ -5,9 +5,11 @@ collectives.py late RANK MS [STEPS]   each step RANK (-1: none) sleeps MS before
 collectives.py slow RANK [STEPS]      the same, but RANK's GPU works longer
 collectives.py each                   known numbers of each operation: "operation calls bytes" of rank 0, in JSON
 collectives.py bus                    bytes per second of all-reduce, as nccl-tests define the bus bandwidth, in JSON
-collectives.py phases RUNS BALANCED   each kind of late rank RUNS times on either rank, and BALANCED times none; each with a
-                                      communicator of its own, which has one all-reduce more than the one before: "COUNT RANK
-                                      KIND" in lines
+collectives.py phases RUNS BALANCED   each kind of late rank RUNS times on either rank, and BALANCED times none is made late, in
+                                      steps that the GPU and that the host bounds; each with a communicator of its own, which
+                                      has one all-reduce more than the one before: "COUNT RANK KIND SHARE NS" in lines. RANK
+                                      of the balanced ones is who came late by their own clocks (-1: nobody), in that SHARE
+                                      of the steps and by NS, in the mean
 collectives.py graph                  the same numbers as "each", of all-reduces and all-gathers captured into a graph
 """
 import contextlib
@@ -24,7 +26,7 @@ import torch.multiprocessing as mp
 MIB = 1 << 20
 
 
-def steps(rank, late, milliseconds, slow, count, group=None, size=2048):
+def steps(rank, late, milliseconds, slow, count, group=None, size=2048, times=None):
     matrix = torch.randn(size, size, device="cuda", dtype=torch.bfloat16)
     gradient = torch.ones(MIB, device="cuda")
     for _ in range(count):
@@ -33,6 +35,9 @@ def steps(rank, late, milliseconds, slow, count, group=None, size=2048):
             matrix = (matrix @ matrix) * 1e-3
         if rank == late and milliseconds:
             time.sleep(milliseconds / 1e3)
+        if times is not None:
+            torch.cuda.synchronize()
+            times.append(time.monotonic_ns())
         dist.all_reduce(gradient, group=group)
         gradient.mul_(0.5)
         torch.cuda.synchronize()
@@ -109,16 +114,35 @@ def hog(cpu):
     os.sched_setaffinity(0, before)
 
 
+def who_was_late(rank, times):
+    """(rank or -1, share, mean ns) by the rule of stat: later than JITTER or more, one rank in most cases, and it matters."""
+    mine = torch.tensor(times, device="cuda")
+    both = [torch.empty_like(mine) for _ in range(2)]
+    dist.all_gather(both, mine)
+    later = (both[1] - both[0]).tolist()  # by how much rank 1 is
+    jitter, whole = 131072, times[-1] - times[0]
+    while jitter < whole:
+        for who, sign in ((0, -1), (1, 1)):
+            of_it = [sign * ns for ns in later if sign * ns >= jitter]
+            if len(of_it) >= max(30, 0.8 * sum(abs(ns) >= jitter for ns in later)) and sum(of_it) >= 0.05 * whole:
+                return who, len(of_it) / len(later), sum(of_it) / len(of_it)
+        jitter *= 2
+    return -1, 0, 0
+
+
 def phases(rank, runs, balanced):
     late = [(who, kind) for kind in ("sleep 1", "sleep 5", "hog", "slow") for who in (0, 1)]
-    for number, (who, kind) in enumerate(late * runs + [(-1, "balanced")] * balanced):
+    late = late * runs + [(-1, kind) for kind in ("GPU", "host") for _ in range(balanced)]
+    for number, (who, kind) in enumerate(late):
         group = dist.new_group([0, 1])
-        count = 200 + number
+        count, share, mean, times = 200 + number, 0, 0, [] if who < 0 else None
         with hog(2 + who) if kind == "hog" and who == rank else contextlib.nullcontext():
             steps(rank, who, float(kind.split()[1]) if kind.startswith("sleep") else 0, kind == "slow", count, group,
-                  4096 if who < 0 else 2048)
+                  {"GPU": 4096, "host": 256}.get(kind, 2048), times)
+        if times:
+            who, share, mean = who_was_late(rank, times)
         if rank == 0:
-            print(count, who, kind, flush=True)
+            print(count, who, kind.replace(" ", "-"), f"{share:.3f} {mean:.0f}", flush=True)
 
 
 def graph(ranks):

@@ -41,6 +41,12 @@ observed() {
 	awk "BEGIN { exit !($(seconds cuda_gpu_observed_seconds_total) >= $1) }"
 }
 
+# waited SECONDS: so much in collectives, by now.
+waited() {
+	scrape
+	awk "BEGIN { exit !($(seconds cuda_gpu_idle_seconds_total 'cause="collective"') >= $1) }"
+}
+
 # What is not idle is what the kernels took, exactly: once the last of them has been explained.
 settled() {
 	local busy
@@ -64,7 +70,7 @@ planted() {
 	for other in $(sed -n 's/^cuda_gpu_idle_seconds_total{.*cause="\([a-z_]*\)".*/\1/p' scrape); do
 		[ "$other" = "$2" ] || is "$(seconds cuda_gpu_idle_seconds_total "cause=\"$other\"") < $cause"
 	done
-	assert_equal "$(grep -c '^cuda_gpu_idle_seconds_total{' scrape)" 12
+	assert_equal "$(grep -c '^cuda_gpu_idle_seconds_total{' scrape)" 13
 	grep -qx 'cuda_trace_idle_reduced 0' scrape
 	assert_equal "$(seconds cuda_trace_idle_lost_total)" 0.000000000
 }
@@ -75,6 +81,18 @@ planted() {
 
 @test "metrics --idle (a server without requests) says that there was no work" {
 	planted server no_work 80
+}
+
+@test "metrics --idle --collectives (a rank comes late) counts how long the others' GPUs waited" {
+	local waited
+	exporter --collectives -v
+	SIMCUDA_DEVICES=3 CUDA_INJECTION64_PATH=$AGENT start ranks "$SIM" "$WORKLOADS/ranks" -n 3 -s 200 -l 1 -u 5000 --gpus --gate go
+	wait_for 20 grep -q 'collectives are observed' exporter.err
+	: >go
+	# 400 waits of 5 ms, none of which is longer than from the first rank to the last.
+	wait_for 20 waited 1.9
+	waited=$(seconds cuda_gpu_idle_seconds_total 'cause="collective"')
+	is "$waited <= 2 * $(awk '/^cuda_collective_skew_seconds_sum/ { sum += $NF } END { print sum }' scrape)"
 }
 
 @test "metrics --idle (both formats) satisfies promtool" {

@@ -295,6 +295,21 @@ idle_share() {
 	)"
 }
 
+# Three GPUs, of which two wait in each step for the third one's rank.
+@test "stat --idle, report (a rank comes late) count as idle how long the other GPUs waited in collectives" {
+	local file
+	SIMCUDA_DEVICES=3 ct stat --idle --json -o out.json -- "${PROMPTLY[@]}" "$SIM" "$WORKLOADS/ranks" -n 3 -s 100 -l 1 -u 5000 --gpus >out
+	SIMCUDA_DEVICES=3 ct record --idle -o out.db -- "${PROMPTLY[@]}" "$SIM" "$WORKLOADS/ranks" -n 3 -s 100 -l 1 -u 5000 --gpus --replayed >out
+	ct report --json out.db | head -n 1 >report.json
+	for file in out.json report.json; do
+		json $file '.idle.causes[0] | .cause == "collective" and (.advice | contains("all_reduce: rank 1 came last"))'
+		# 200 waits of 5 ms; a few may be shorter on a machine that makes other ranks late, too.
+		json $file '([.idle.causes[] | select(.cause == "collective").ns] | add) as $idle | ([.communicators[].ranks[].wait_ns] | add)
+			| . > 9e8 and $idle > 0.97 * . and $idle <= .'
+		json $file '([.idle.causes[].ns] | add) == .idle.idle_ns and .idle.late == 0'
+	done
+}
+
 @test "stat --idle (without what it needs) is refused" {
 	run -2 ct stat --idle --source driver -- true
 	assert_output --partial 'not with --source driver'

@@ -64,8 +64,10 @@ static void wait_at_gate(const char *gate)
 
 void program__start(struct program *program)
 {
+	const char *device = getenv("PROGRAM_DEVICE");
+
 	program__check(cuInit(0), "cuInit");
-	program__check(cuDeviceGet(&program->device, 0), "cuDeviceGet");
+	program__check(cuDeviceGet(&program->device, device ? atoi(device) : 0), "cuDeviceGet");
 	program__check(cuDevicePrimaryCtxRetain(&program->context, program->device),
 		       "cuDevicePrimaryCtxRetain");
 	program__check(cuCtxSetCurrent(program->context), "cuCtxSetCurrent");

@@ -22,12 +22,13 @@ static const char help[] =
 	"  -g, --gate FILE   do not make communicators before there is this file\n"
 	"  -e, --elements N  of an all-reduce, of 4 bytes (262144)\n"
 	"  -m, --mixed       each operation of NCCL, groups, and a split communicator, too\n"
+	"  -G, --gpus        a GPU for each rank\n"
 	"  -r, --replayed    each step's collectives are a graph, captured once\n";
 
 static struct settings {
 	uint32_t ranks, steps, compute_us, late_us, elements;
 	int late;
-	bool mixed, replayed;
+	bool mixed, replayed, gpus;
 	const char *late_while, *gate;
 } settings = {.ranks = 2,
 	      .steps = 100,
@@ -190,6 +191,8 @@ static void start_rank(uint32_t rank, const ncclUniqueId *id, char **argv)
 	snprintf(text, sizeof(text), "%u", rank);
 	setenv("RANK", text, 1);
 	setenv("LOCAL_RANK", text, 1);
+	if (settings.gpus)
+		setenv("PROGRAM_DEVICE", text, 1);
 	snprintf(text, sizeof(text), "%u", settings.ranks);
 	setenv("WORLD_SIZE", text, 1);
 	setenv("SIMNCCL_ID", id->internal, 1);
@@ -199,14 +202,22 @@ static void start_rank(uint32_t rank, const ncclUniqueId *id, char **argv)
 
 static bool parse(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{"ranks", 1, NULL, 'n'},    {"steps", 1, NULL, 's'}, {"compute", 1, NULL, 'c'},
-		{"late", 1, NULL, 'l'},	    {"us", 1, NULL, 'u'},    {"elements", 1, NULL, 'e'},
-		{"while", 1, NULL, 'w'},    {"gate", 1, NULL, 'g'},  {"mixed", 0, NULL, 'm'},
-		{"replayed", 0, NULL, 'r'}, {"help", 0, NULL, 'h'},  {0}};
+	static const struct option options[] = {{"ranks", 1, NULL, 'n'},
+						{"steps", 1, NULL, 's'},
+						{"compute", 1, NULL, 'c'},
+						{"late", 1, NULL, 'l'},
+						{"us", 1, NULL, 'u'},
+						{"elements", 1, NULL, 'e'},
+						{"while", 1, NULL, 'w'},
+						{"gate", 1, NULL, 'g'},
+						{"mixed", 0, NULL, 'm'},
+						{"replayed", 0, NULL, 'r'},
+						{"gpus", 0, NULL, 'G'},
+						{"help", 0, NULL, 'h'},
+						{0}};
 	int option;
 
-	while ((option = getopt_long(argc, argv, "n:s:c:l:u:w:g:e:mrh", options, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, "n:s:c:l:u:w:g:e:mrGh", options, NULL)) != -1) {
 		if (option == 'n')
 			settings.ranks = program__number(optarg, "--ranks");
 		else if (option == 's')
@@ -227,6 +238,8 @@ static bool parse(int argc, char **argv)
 			settings.mixed = true;
 		else if (option == 'r')
 			settings.replayed = true;
+		else if (option == 'G')
+			settings.gpus = true;
 		else
 			return false;
 	}

@@ -4,12 +4,14 @@
 Prints "cause KEY", as in `stat --idle --json` ("none" = the GPU is kept busy), and as its last line
 "expect idle_ns=N gaps=N steps=N": how long the GPU was idle by the program's own clock. Most programs compute that from
 the times of their launches and from kernels of a known length. Those in COUNTED cannot: they subtract from the
-whole time what the GPU is busy in a step, in ns, which `torch-causes.py NAME --busy` finds out with torch.profiler and
-which $IDLE_BUSY then has. $IDLE_LOCK is a file to lock, so that one of these programs at a time uses the GPU.
+whole time what the GPU needs for a step in any case, in ns, which `torch-causes.py NAME --busy` finds out with
+torch.profiler and which $IDLE_BUSY then has: its work, and the gaps before work that the GPU already had when it ended
+what came before. $IDLE_LOCK is a file to lock, so that one of these programs at a time uses the GPU.
 `torch-causes.py --list` prints all names.
 """
 import fcntl
 import gc
+import json
 import os
 import random
 import selectors
@@ -157,27 +159,22 @@ def item():
 
 
 def pageable():
-    here = torch.ones(2 << 20)
+    here = torch.ones(64 << 10)
     there = None
 
     def plant(gpu):
         nonlocal there
         if there is None:
-            there = torch.empty(2 << 20, device="cuda")
-        there.copy_(here)
+            there = torch.empty(64 << 10, device="cuda")
+        here.copy_(there)
 
     return plant
 
 
 def tiny():
-    value = None
-
     def plant(gpu):
-        nonlocal value
-        if value is None:
-            value = torch.ones(1, device="cuda")
         for _ in range(100):
-            value.add_(1)
+            torch.cuda._sleep(0)
 
     return plant
 
@@ -322,15 +319,25 @@ children = []
 
 
 def busy_of_step(plant, gpu, steps=200):
+    """From torch.profiler's file: the GPU's work, and gaps that end with work that was launched before they began."""
     from torch.profiler import ProfilerActivity, profile
 
-    with profile(activities=[ProfilerActivity.CUDA], acc_events=True) as profiler:
+    with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], acc_events=True) as profiler:
         for _ in range(steps):
             plant(gpu)
         torch.cuda.synchronize()
-    us = sum(e.self_device_time_total for e in profiler.key_averages()
-             if e.device_type == torch.autograd.DeviceType.CUDA)
-    return us * 1000 / steps
+    with tempfile.NamedTemporaryFile(suffix=".json") as file:
+        profiler.export_chrome_trace(file.name)
+        with open(file.name) as opened:
+            events = [e for e in json.load(opened)["traceEvents"] if e.get("ph") == "X" and "correlation" in e.get("args", {})]
+    calls = {e["args"]["correlation"]: e["ts"] for e in events if e["cat"] in ("cuda_runtime", "cuda_driver")}
+    work = sorted((e["ts"], e["ts"] + e["dur"], calls.get(e["args"]["correlation"])) for e in events
+                  if e["cat"] in ("kernel", "gpu_memcpy", "gpu_memset"))
+    busy = sum(end - start for start, end, _ in work)
+    queued = sum(after[0] - before[1] for before, after in zip(work, work[1:])
+                 if after[2] is not None and after[2] < before[1] < after[0])
+    print(f"busy {busy * 1000 / steps:.0f} queued {queued * 1000 / steps:.0f}", file=sys.stderr)
+    return (busy + queued) * 1000 / steps
 
 
 def run(name, plant, seconds):
