@@ -182,6 +182,21 @@ static __always_inline struct library_load *load_of(__u32 pid)
 	return bpf_map_lookup_elem(&loads, &pid);
 }
 
+/* A child has the libraries of its parent. It has not initialized them: what its parent did is of no
+ * use to it. */
+static __always_inline void inherit_load(__u32 parent, __u32 child)
+{
+	const struct library_load *load = bpf_map_lookup_elem(&loads, &parent);
+	struct library_load inherited = {};
+
+	if (!load || !load->libraries)
+		return;
+	inherited.tail = load->tail;
+	inherited.tail_dynamic = load->tail_dynamic;
+	inherited.libraries = load->libraries;
+	bpf_map_update_elem(&loads, &child, &inherited, BPF_NOEXIST);
+}
+
 static __always_inline bool load_is_wanted(__u32 *pid)
 {
 	char comm[EVENT_COMM_LEN];

@@ -396,7 +396,10 @@ int process_forks(struct bpf_raw_tracepoint_args *ctx)
 	__u32 to = process_of(child);
 	__u8 one = 1;
 
-	if (from == to || !bpf_map_lookup_elem(&pids, &from))
+	if (from == to)
+		return 0;
+	inherit_load(from, to);
+	if (!bpf_map_lookup_elem(&pids, &from))
 		return 0;
 	if (bpf_map_update_elem(&pids, &to, &one, BPF_ANY) && counter)
 		count_up(&counter->unfollowed, 1);

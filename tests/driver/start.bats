@@ -22,6 +22,28 @@ setup() {
 	refute_regex "$stderr" 'injection library|agent'
 }
 
+# As workers of PyTorch's data loaders. Polling finds the child a second later.
+@test "stat (a child inherits libcuda, and does not use it) claims no loss; if it uses it, sees all" {
+	local child
+	for child in 'time.sleep(2.5)' 'time.sleep(2.5); check(cuda.cuInit(0)); os.execv("/proc/self/exe", ["python3", "-c", "pass"])'; do
+		run --separate-stderr ct stat --json -o out.json -- "$SIM" "${PYTHON:-python3}" -c "
+import ctypes, os, time
+def check(result):
+    assert not result
+cuda = ctypes.CDLL('libcuda.so.1')
+if not os.fork():
+    $child
+    os._exit(0)
+device = ctypes.c_int()
+check(cuda.cuInit(0))
+check(cuda.cuDeviceGet(ctypes.byref(device), 0))
+os.wait()"
+		assert_success
+		refute_regex "$stderr" 'late'
+		json out.json '.lost.total == 0 and .missed == [] and (.processes | all(.observed_since_ns == null))'
+	done
+}
+
 @test "stat (ten prepared programs) lets their libraries begin by themselves, and stops no thread for that" {
 	local program
 	export CUDA_INJECTION64_PATH=$CUDA_TRACE_AGENT

@@ -5,8 +5,8 @@ Prints "cause KEY", as in `stat --idle --json` ("none" = the GPU is kept busy), 
 "expect idle_ns=N gaps=N steps=N": how long the GPU was idle by the program's own clock. Most programs compute that from
 the times of their launches and from kernels of a known length. Those in COUNTED cannot: they subtract from the
 whole time what the GPU needs for a step in any case, in ns, which `torch-causes.py NAME --busy` finds out with
-torch.profiler and which $IDLE_BUSY then has: its work, and the gaps before work that the GPU already had when it ended
-what came before. $IDLE_LOCK is a file to lock, so that one of these programs at a time uses the GPU.
+torch.profiler and which $IDLE_BUSY then has: its work, and the gap before a copy that was already queued when the GPU ended the kernel
+before it. $IDLE_LOCK is a file to lock, so that one of these programs at a time uses the GPU.
 `torch-causes.py --list` prints all names.
 """
 import fcntl
@@ -319,7 +319,7 @@ children = []
 
 
 def busy_of_step(plant, gpu, steps=200):
-    """From torch.profiler's file: the GPU's work, and gaps that end with work that was launched before they began."""
+    """From torch.profiler's file: the GPU's work, and gaps that end with a copy that was queued before they began."""
     from torch.profiler import ProfilerActivity, profile
 
     with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], acc_events=True) as profiler:
@@ -331,11 +331,12 @@ def busy_of_step(plant, gpu, steps=200):
         with open(file.name) as opened:
             events = [e for e in json.load(opened)["traceEvents"] if e.get("ph") == "X" and "correlation" in e.get("args", {})]
     calls = {e["args"]["correlation"]: e["ts"] for e in events if e["cat"] in ("cuda_runtime", "cuda_driver")}
-    work = sorted((e["ts"], e["ts"] + e["dur"], calls.get(e["args"]["correlation"])) for e in events
+    work = sorted((e["ts"], e["ts"] + e["dur"], calls.get(e["args"]["correlation"], float("inf")), e["cat"])
+                  for e in events
                   if e["cat"] in ("kernel", "gpu_memcpy", "gpu_memset"))
     busy = sum(end - start for start, end, _ in work)
     queued = sum(after[0] - before[1] for before, after in zip(work, work[1:])
-                 if after[2] is not None and after[2] < before[1] < after[0])
+                 if after[3] == "gpu_memcpy" and after[2] < before[1] < after[0])
     print(f"busy {busy * 1000 / steps:.0f} queued {queued * 1000 / steps:.0f}", file=sys.stderr)
     return (busy + queued) * 1000 / steps
 
