@@ -182,8 +182,8 @@ static __always_inline struct library_load *load_of(__u32 pid)
 	return bpf_map_lookup_elem(&loads, &pid);
 }
 
-/* A child has the libraries of its parent. It has not initialized them: what its parent did is of no
- * use to it. */
+/* A child has the libraries of its parent. It has not initialized them: what its parent did is of
+ * no use to it. */
 static __always_inline void inherit_load(__u32 parent, __u32 child)
 {
 	const struct library_load *load = bpf_map_lookup_elem(&loads, &parent);

@@ -23,7 +23,7 @@ struct {
 	__type(value, struct yield_claim);
 } claims SEC(".maps");
 
-/* Processes whose agent sees that it must yield: the semaphore is up. Only the tool writes. */
+/* Processes whose agent sees that it must yield. Only the tool writes. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 4096);
@@ -35,6 +35,12 @@ struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 64 << 10);
 } yield_events SEC(".maps");
+
+/* Clients that wait, for a thread of the tool that does nothing else. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 64 << 10);
+} yield_calls SEC(".maps");
 
 /* Clients or agents that a full map could not take: nothing held them. */
 __u64 unseen;
@@ -51,6 +57,19 @@ static __always_inline void send(__u32 kind, __u32 pid, __u64 function)
 	e->pid = pid;
 	e->function = function;
 	bpf_ringbuf_submit(e, BPF_RB_FORCE_WAKEUP);
+}
+
+static __always_inline void send_waits(__u32 pid)
+{
+	struct yield_waits *waits = bpf_ringbuf_reserve(&yield_calls, sizeof(*waits), 0);
+
+	if (waits) {
+		waits->time = bpf_ktime_get_ns();
+		waits->pid = pid;
+		waits->pad = 0;
+		bpf_ringbuf_submit(waits, BPF_RB_FORCE_WAKEUP);
+	}
+	send(YIELD_EVENT_CLIENT, pid, 0);
 }
 
 static __always_inline bool is_there(const struct yield_client *client, __u64 now)
@@ -99,6 +118,7 @@ static __always_inline int claim_cupti(struct pt_regs *ctx, __u32 pid)
 		.function = PT_REGS_PARM2(ctx),
 		.code = PT_REGS_PARM3(ctx),
 		.code_end = PT_REGS_PARM4(ctx),
+		.hint = PT_REGS_PARM5(ctx),
 		.tid = this_thread(),
 		.held = 1,
 	};
@@ -113,7 +133,7 @@ static __always_inline int claim_cupti(struct pt_regs *ctx, __u32 pid)
 	client = bpf_map_lookup_elem(&clients, &pid);
 	if (!client || !is_there(client, claim.since))
 		return 0;
-	send(YIELD_EVENT_CLIENT, pid, 0);
+	send_waits(pid);
 	wait.until = claim.since + YIELD_HELD_NS;
 	bpf_loop(TURNS, wait_turn, &wait, 0);
 	return 0;
@@ -172,7 +192,7 @@ static __always_inline void hold(struct pt_regs *ctx, struct yield_client *clien
 	struct wait wait = {.pid = pid, .stack = PT_REGS_SP(ctx)};
 	__u64 now = bpf_ktime_get_ns();
 
-	send(YIELD_EVENT_CLIENT, pid, 0);
+	send_waits(pid);
 	if (!client->held_since)
 		client->held_since = now;
 	wait.until = client->held_since + YIELD_HELD_NS;

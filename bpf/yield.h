@@ -53,6 +53,7 @@ struct yield_claim {
 	__u64 since;
 	__u64 function;	      /* address of cuptiSubscribe() */
 	__u64 code, code_end; /* its text: calls from there are its own */
+	__u64 hint;	      /* address of the word that makes it yield at once; 0 = unknown */
 	__u32 held;	      /* 1: it has CUPTI */
 	__u32 tid;	      /* the thread that subscribes and switches kinds */
 };
@@ -63,6 +64,13 @@ enum yield_event_kind {
 	YIELD_EVENT_CHANGE = 3, /* it may have left */
 	YIELD_EVENT_END = 4,	/* the process has ended, or runs another program */
 	YIELD_EVENT_FREE = 5,	/* the agent has left */
+};
+
+/* Of the ring `yield_calls`: a client of this process waits. */
+struct yield_waits {
+	__u64 time;
+	__u32 pid;
+	__u32 pad;
 };
 
 struct yield_event {

@@ -29,6 +29,7 @@
 #include "cuda-trace/proc/pid_namespace.h"
 #include "cuda-trace/yield/cupti_functions.h"
 #include "cuda-trace/yield/mapped_files.h"
+#include "cuda-trace/yield/yield_hints.h"
 #include "cuda-trace/yield/yield_requests.h"
 
 #define SITES	    128
@@ -47,6 +48,7 @@ struct file {
 struct yield_gate {
 	struct yield_bpf *skeleton;
 	struct ring_buffer *ring;
+	struct yield_hints *hints;
 	struct yield_requests *requests;
 	pthread_mutex_t lock; /* of all that follows, and of requests */
 	struct file agents[FILES_MAX], cuptis[FILES_MAX];
@@ -282,9 +284,12 @@ static int load(struct yield_gate *gate)
 		return -errno;
 	gate->ring =
 		ring_buffer__new(bpf_map__fd(skeleton->maps.yield_events), on_event, gate, NULL);
+	gate->hints = yield_hints__new(bpf_map__fd(skeleton->maps.yield_calls),
+				       bpf_map__fd(skeleton->maps.claims),
+				       bpf_map__fd(skeleton->maps.requested));
 	gate->requests = yield_requests__new(bpf_program__fd(skeleton->progs.yield_switch),
 					     bpf_map__fd(skeleton->maps.requested), gate->verbose);
-	return gate->ring && gate->requests ? 0 : -ENOMEM;
+	return gate->ring && gate->hints && gate->requests ? 0 : -ENOMEM;
 }
 
 struct yield_gate *yield_gate__new(bool verbose)
@@ -430,6 +435,7 @@ void yield_gate__free(struct yield_gate *gate)
 	if (gate->wake >= 0)
 		close(gate->wake);
 	yield_requests__free(gate->requests);
+	yield_hints__free(gate->hints);
 	close_files(gate->cuptis, gate->cupti_count);
 	close_files(gate->agents, gate->agent_count);
 	ring_buffer__free(gate->ring);

@@ -17,6 +17,7 @@
 
 #define GATE_NS		1000000000ULL /* for which a gate that is not there yet is waited for */
 #define STOPPED_NS	40000000ULL   /* the same while the program's threads are stopped for us */
+#define HINT_NS		5000000000ULL
 #define TURN_MS		2
 #define ACTIVE_LOOK_MS	20 /* between two looks at the semaphore: a client waits for that */
 #define YIELDED_LOOK_MS 50
@@ -30,6 +31,11 @@ extern const char etext[] __attribute__((visibility("hidden")));
 
 static bool claimed, yields, released;
 static uint64_t retry; /* ns */
+
+/* The tool writes another number here to make this library yield at once: until the semaphore is
+ * up, which can take the Linux kernel most of a second. It counts for HINT_NS at most. */
+static volatile uint64_t hint;
+static uint64_t hint_seen, hint_since; /* ns */
 
 /* A uprobe is a breakpoint at the function's entry. Anybody's will do: what is behind it is what a
  * debugger shows us, and the wait is short. */
@@ -60,9 +66,24 @@ bool claim__may_retry(void)
 	return status__state() == CUDA_STATE_YIELDED && is_gated() && clock__now() >= retry;
 }
 
+static bool is_requested(void)
+{
+	uint64_t written = hint;
+
+	if (written != hint_seen) {
+		hint_seen = written;
+		hint_since = clock__now();
+	}
+	if (site_wanted(yield)) {
+		hint_since = 0;
+		return true;
+	}
+	return hint_since && clock__now() - hint_since < HINT_NS;
+}
+
 bool claim__look(void)
 {
-	yields = site_wanted(yield);
+	yields = is_requested();
 	return yields;
 }
 
@@ -83,7 +104,7 @@ bool claim__begin(bool program_runs)
 
 	claimed = true;
 	probe_sites__cupti_claim(status__instance(), (uintptr_t)cupti_api__get()->Subscribe,
-				 (uintptr_t)__ehdr_start, (uintptr_t)etext);
+				 (uintptr_t)__ehdr_start, (uintptr_t)etext, &hint);
 	while (site_wanted(cupti_claim) && !is_gated() && clock__now() < until)
 		thread__rest(TURN_MS * 1000);
 	if (!claim__look())
@@ -104,7 +125,7 @@ void claim__end(void)
 
 static bool has_changed(void)
 {
-	return site_wanted(yield) != yields;
+	return is_requested() != yields;
 }
 
 /* CUPTI's switches may have to be put off (switch_barrier.h). */

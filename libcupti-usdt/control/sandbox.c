@@ -7,6 +7,7 @@
 #include "libcupti-usdt/control/sandbox.h"
 
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +33,15 @@ static uint32_t count_filters(void)
 	return line ? (uint32_t)strtoul(line + sizeof(FILTERS) - 1, NULL, 10) + 1 : UINT32_MAX;
 }
 
+static uint32_t noted;
+
 void sandbox__note(void)
 {
-	probe_sites__set_filters(count_filters());
+	noted = count_filters();
+	probe_sites__set_filters(noted);
+}
+
+bool sandbox__is_free(void)
+{
+	return noted == 1;
 }

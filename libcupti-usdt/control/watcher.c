@@ -19,6 +19,8 @@
 #include "libcupti-usdt/base/clock.h"
 #include "libcupti-usdt/control/claim.h"
 #include "libcupti-usdt/control/control.h"
+#include "libcupti-usdt/control/cpus.h"
+#include "libcupti-usdt/control/sandbox.h"
 #include "libcupti-usdt/trace/devices.h"
 #include "libcupti-usdt/control/activity_kinds.h"
 #include "libcupti-usdt/emit/rings.h"
@@ -72,6 +74,8 @@ static void *watch(void *unused)
 {
 	uint32_t seen = wakeup__count(), waited = 0, pause, sleep;
 
+	if (sandbox__is_free())
+		cpus__spread();
 	control__begin();
 	status__set_began(clock__now());
 	pause = follow() ? FIRST_MS : ACTIVE_MS;

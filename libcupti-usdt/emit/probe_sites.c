@@ -306,9 +306,9 @@ SITE void probe_sites__start(uint64_t instance, uint32_t milliseconds)
 }
 
 SITE void probe_sites__cupti_claim(uint64_t instance, uint64_t function, uint64_t code,
-				   uint64_t code_end)
+				   uint64_t code_end, const volatile uint64_t *hint)
 {
-	STAP_PROBE4(cuda, cupti_claim, instance, function, code, code_end);
+	STAP_PROBE5(cuda, cupti_claim, instance, function, code, code_end, hint);
 }
 
 SITE void probe_sites__cupti_release(uint64_t instance)

@@ -161,7 +161,7 @@ void probe_sites__start(uint64_t instance, uint32_t milliseconds);
 void probe_sites__set_filters(uint32_t filters);
 /* CUPTI: about to subscribe, left, left to another client. */
 void probe_sites__cupti_claim(uint64_t instance, uint64_t function, uint64_t code,
-			      uint64_t code_end);
+			      uint64_t code_end, const volatile uint64_t *hint);
 void probe_sites__cupti_release(uint64_t instance);
 void probe_sites__yield(uint64_t instance);
 /* All names and the status were sent again. */

@@ -55,11 +55,26 @@ collectives_graph() {
 		[.operation, .calls, .kernels, .bytes]]' "$OUT/collectives-graph.json") of $(cat "$work/c.last")"
 }
 
+# The GPU of a rank that waits is idle: the first cause, and as long as the program says (5 %).
+collectives_idle() {
+	local i well=1 text="" json
+	for ((i = 1; i <= 3; i++)); do
+		json=$OUT/collectives-idle-$i.json
+		timeout 60 cuda-trace stat --idle --json -o "$json" -- python3 tests/gpu/collectives.py waits 2>>"$OUT/collectives.err" |
+			tail -n 1 >"$work/c.last"
+		jq -e --slurpfile want "$work/c.last" '.idle | .causes[0] | .cause == "collective" and
+			(.ns / $want[0].waited_ns | . > 0.95 and . < 1.05)' "$json" >/dev/null || well=0
+		text+=" $(jq -c --slurpfile want "$work/c.last" '[.idle.causes[0].ns / $want[0].waited_ns, (.idle.causes[:4][] | .cause, .ns)]' "$json")"
+	done
+	row "idle ranks" $well "planted collective:$text"
+}
+
 # One job with many communicators, each with what its file's line says: PHASES=N of each kind and rank (3), BALANCED=N (20)
 # that the GPU bounds and as many that the host bounds. Nobody is made late there, but somebody may be: by their own clocks.
 part_phases() {
 	local json=$OUT/phases.json kind
 	torch_is_here phases || return
+	collectives_idle
 	timeout 400 cuda-trace stat --json -o "$json" -- python3 tests/gpu/collectives.py phases "${PHASES:-3}" "${BALANCED:-20}" \
 		2>>"$OUT/collectives.err" | grep '^[0-9]' >"$OUT/phases.txt"
 	jq -r --rawfile want "$OUT/phases.txt" '[.communicators[] | {key: (([.operations[].calls] | add) / 2 | tostring), value: .}] |

@@ -3,6 +3,7 @@
 
 collectives.py late RANK MS [STEPS]   each step RANK (-1: none) sleeps MS before an all-reduce of 4 MiB
 collectives.py slow RANK [STEPS]      the same, but RANK's GPU works longer
+collectives.py waits                  rank 0 sleeps and computes for 5 ms in each step: how long rank 1 waited, in JSON
 collectives.py each                   known numbers of each operation: "operation calls bytes" of rank 0, in JSON
 collectives.py bus                    bytes per second of all-reduce, as nccl-tests define the bus bandwidth, in JSON
 collectives.py phases RUNS BALANCED   each kind of late rank RUNS times on either rank, and BALANCED times none is made late, in
@@ -26,7 +27,14 @@ import torch.multiprocessing as mp
 MIB = 1 << 20
 
 
-def steps(rank, late, milliseconds, slow, count, group=None, size=2048, times=None):
+def busy_sleep(milliseconds):
+    end = time.monotonic() + milliseconds / 1e3
+    time.sleep(milliseconds / 2e3)
+    while time.monotonic() < end:
+        pass
+
+
+def steps(rank, late, milliseconds, slow, count, group=None, size=2048, times=None, sleep=lambda ms: time.sleep(ms / 1e3)):
     matrix = torch.randn(size, size, device="cuda", dtype=torch.bfloat16)
     gradient = torch.ones(MIB, device="cuda")
     for _ in range(count):
@@ -34,11 +42,13 @@ def steps(rank, late, milliseconds, slow, count, group=None, size=2048, times=No
         for _ in range(96 if slow and rank == late else 24):
             matrix = (matrix @ matrix) * 1e-3
         if rank == late and milliseconds:
-            time.sleep(milliseconds / 1e3)
+            sleep(milliseconds)
         if times is not None:
             torch.cuda.synchronize()
-            times.append(time.monotonic_ns())
+        before = time.monotonic_ns()
         dist.all_reduce(gradient, group=group)
+        if times is not None:
+            times.append((before, time.monotonic_ns()))
         gradient.mul_(0.5)
         torch.cuda.synchronize()
     return {"late": late, "steps": count}
@@ -114,13 +124,25 @@ def hog(cpu):
     os.sched_setaffinity(0, before)
 
 
-def who_was_late(rank, times):
-    """(rank or -1, share, mean ns) by the rule of stat: later than JITTER or more, one rank in most cases, and it matters."""
-    mine = torch.tensor(times, device="cuda")
+def lateness(times, which=1):
+    """By how many ns rank 1 had called later than rank 0 (which=0: called), of each step."""
+    mine = torch.tensor([both[which] for both in times], device="cuda")
     both = [torch.empty_like(mine) for _ in range(2)]
     dist.all_gather(both, mine)
-    later = (both[1] - both[0]).tolist()  # by how much rank 1 is
-    jitter, whole = 131072, times[-1] - times[0]
+    return (both[1] - both[0]).tolist()
+
+
+def waits(rank):
+    times = []
+    steps(rank, 0, 5, False, 300, times=times, sleep=busy_sleep)
+    return {"waited_ns": sum(max(0, -later) for later in lateness(times)),
+            "called_ns": sum(max(0, -later) for later in lateness(times, 0))}
+
+
+def who_was_late(times):
+    """(rank or -1, share, mean ns) by the rule of stat: later than JITTER or more, one rank in most cases, and it matters."""
+    later = lateness(times)
+    jitter, whole = 131072, times[-1][1] - times[0][1]
     while jitter < whole:
         for who, sign in ((0, -1), (1, 1)):
             of_it = [sign * ns for ns in later if sign * ns >= jitter]
@@ -140,7 +162,7 @@ def phases(rank, runs, balanced):
             steps(rank, who, float(kind.split()[1]) if kind.startswith("sleep") else 0, kind == "slow", count, group,
                   {"GPU": 4096, "host": 256}.get(kind, 2048), times)
         if times:
-            who, share, mean = who_was_late(rank, times)
+            who, share, mean = who_was_late(times)
         if rank == 0:
             print(count, who, kind.replace(" ", "-"), f"{share:.3f} {mean:.0f}", flush=True)
 
@@ -174,6 +196,8 @@ def work(rank, ranks, arguments):
         return steps(rank, int(arguments[1]), 0, True, int(arguments[2]) if arguments[2:] else 200)
     if arguments[0] == "each":
         return each(rank, ranks)
+    if arguments[0] == "waits":
+        return waits(rank)
     if arguments[0] == "graph":
         return graph(ranks)
     return bus(ranks) if arguments[0] == "bus" else phases(rank, int(arguments[1]), int(arguments[2]))
@@ -191,7 +215,7 @@ def run(rank, ranks, arguments):
 
 def main():
     if len(sys.argv) < 2 or torch.cuda.device_count() < 2:
-        sys.exit("usage: collectives.py late RANK MS | slow RANK | each | bus | phases RUNS BALANCED | graph, with two GPUs")
+        sys.exit("usage: collectives.py late RANK MS | slow RANK | waits | each | bus | phases RUNS BALANCED | graph, with two GPUs")
     mp.spawn(run, (2, sys.argv[1:]), nprocs=2)
 
 

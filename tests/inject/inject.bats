@@ -236,6 +236,22 @@ ends_well() { # NAME
 	ends_well busy
 }
 
+# The thread that is stopped to load it, and makes the library's thread, needs its CPU for itself.
+@test "attach (threads that launch are bound to a CPU) leaves them theirs: the library's thread may use the others" {
+	requires taskset
+	[ "$(nproc)" -gt 1 ] || skip "needs two CPUs"
+	local tid
+	storm busy -s 12 -p 200 -t 2
+	for tid in $(ls "/proc/$busy_PID/task"); do
+		[ "$tid" = "$busy_PID" ] || taskset -pc "$(($(nproc --all) - 1))" "$tid"
+	done
+	ct_says stat --json -o out.json -p "$busy_PID" -d 1
+	json out.json '.totals.kernels > 100 and .lost.total == 0'
+	tid=$(grep -lx cupti-usdt "/proc/$busy_PID"/task/*/comm)
+	assert_equal "$(grep Cpus_allowed_list "${tid%comm}status")" "$(grep Cpus_allowed_list "/proc/$busy_PID/status")"
+	ends_well busy
+}
+
 @test "stat -p (a library of another name, six sessions) has space for its call in each" {
 	cp "$AGENT" other.so
 	storm busy -s 25 -p 200 -t 4

@@ -334,7 +334,7 @@ def busy_of_step(plant, gpu, steps=200):
     work = sorted((e["ts"], e["ts"] + e["dur"], calls.get(e["args"]["correlation"], float("inf")), e["cat"])
                   for e in events
                   if e["cat"] in ("kernel", "gpu_memcpy", "gpu_memset"))
-    busy = sum(end - start for start, end, _ in work)
+    busy = sum(end - start for start, end, *_ in work)
     queued = sum(after[0] - before[1] for before, after in zip(work, work[1:])
                  if after[3] == "gpu_memcpy" and after[2] < before[1] < after[0])
     print(f"busy {busy * 1000 / steps:.0f} queued {queued * 1000 / steps:.0f}", file=sys.stderr)
