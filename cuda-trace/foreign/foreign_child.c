@@ -130,7 +130,7 @@ static struct place *take(uid_t user)
 	return place;
 }
 
-static void give_back(struct place *place, pid_t child)
+static void release_place(struct place *place, pid_t child)
 {
 	pthread_mutex_lock(&lock);
 	place->pid = child;
@@ -174,6 +174,6 @@ int foreign_child__run(uint32_t pid, const struct foreign_work *work)
 	if (!place)
 		return -EBUSY;
 	result = run(work, &child);
-	give_back(place, child);
+	release_place(place, child);
 	return result;
 }

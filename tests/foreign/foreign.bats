@@ -340,14 +340,14 @@ mute() {
 @test "paths (a folder that does not answer) are waited for, but not for long, nor often" {
 	mute other
 	${CC:-cc} -std=gnu11 -D_GNU_SOURCE -I"$TOP" -o unit "$TOP/tests/foreign/unit_lookup.c" \
-		$(tool_sources foreign_file foreign_lookup foreign_mount rooted_path text)
+		$(tool_sources foreign_file foreign_lookup foreign_child foreign_mount rooted_path text)
 	run -0 timeout -s KILL 20 ./unit "$server_PID" "$PWD/mute"
 	assert_output 'late late late late busy busy busy busy in time'
 }
 
 @test "paths (absolute links, FIFOs, devices in a process's root) stay inside and open regular files only" {
 	${CC:-cc} -std=gnu11 -D_GNU_SOURCE -I"$TOP" -o unit "$TOP/tests/foreign/unit_paths.c" \
-		$(tool_sources foreign_file foreign_lookup foreign_mount rooted_path text)
+		$(tool_sources foreign_file foreign_lookup foreign_child foreign_mount rooted_path text)
 	run -0 ./unit "$PWD/theirs"
 	assert_output 'all as expected'
 }

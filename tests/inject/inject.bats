@@ -242,8 +242,8 @@ ends_well() { # NAME
 	[ "$(nproc)" -gt 1 ] || skip "needs two CPUs"
 	local tid
 	storm busy -s 12 -p 200 -t 2
-	for tid in $(ls "/proc/$busy_PID/task"); do
-		[ "$tid" = "$busy_PID" ] || taskset -pc "$(($(nproc --all) - 1))" "$tid"
+	for tid in "/proc/$busy_PID/task"/*; do
+		[ "${tid##*/}" = "$busy_PID" ] || taskset -pc "$(($(nproc --all) - 1))" "${tid##*/}"
 	done
 	ct_says stat --json -o out.json -p "$busy_PID" -d 1
 	json out.json '.totals.kernels > 100 and .lost.total == 0'

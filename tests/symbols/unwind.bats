@@ -161,7 +161,7 @@ teardown() {
 @test "unwind tables (libc, libstdc++) mean what readelf says" {
 	requires readelf
 	cc -std=gnu11 -g -O1 -D_GNU_SOURCE -I"$TOP" -o rules "$TOP/tests/symbols/stacks/rules.c" \
-		$(tool_sources eh_frame cfa_program dwarf_cursor text foreign_elf foreign_file foreign_lookup foreign_mount foreign_job foreign_allowance process_stat foreign_sandbox rooted_path clock array_grow)
+		$(tool_sources eh_frame cfa_program dwarf_cursor text foreign_elf foreign_file foreign_lookup foreign_child foreign_mount foreign_job foreign_allowance process_stat foreign_sandbox rooted_path clock array_grow)
 	local file
 	for file in libc.so.6 libstdc++.so.6; do
 		file=$(ldconfig -p | sed -n "s/.*$file .*x86-64.* => //p" | head -n 1)
@@ -185,7 +185,7 @@ teardown() {
 	[ "$(uname -m)" = x86_64 ] || skip "needs x86-64"
 	cc -shared -o libmany.so "$TOP/tests/symbols/stacks/many.S"
 	cc -std=gnu11 -O1 -D_GNU_SOURCE -I"$TOP" -o parts "$TOP/tests/symbols/stacks/parts.c" \
-		$(tool_sources unwind_tables eh_frame cfa_program dwarf_cursor mappings symbols file_parser text foreign_elf foreign_file foreign_lookup foreign_mount foreign_job foreign_allowance process_stat \
+		$(tool_sources unwind_tables eh_frame cfa_program dwarf_cursor mappings symbols file_parser text foreign_elf foreign_file foreign_lookup foreign_child foreign_mount foreign_job foreign_allowance process_stat \
 			foreign_sandbox rooted_path clock array_grow) -ldl
 	run -0 ./parts ./libmany.so
 	assert_line --partial "found=1000 right=1000 refused=0 "
@@ -197,7 +197,7 @@ teardown() {
 @test "unwind tables and copies of stacks (damaged, hostile) end in no fault" {
 	cc -std=gnu11 -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -D_GNU_SOURCE -I"$TOP" -o tables \
 		"$TOP/tests/symbols/stacks/tables.c" $(tool_sources unwind unwind_memo unwind_tables eh_frame cfa_program dwarf_cursor mappings symbols file_parser text \
-			foreign_elf foreign_file foreign_lookup foreign_mount foreign_job foreign_allowance process_stat foreign_sandbox rooted_path clock array_grow) 2>cc.err || skip "needs the sanitizers: $(head -n 1 cc.err)"
+			foreign_elf foreign_file foreign_lookup foreign_child foreign_mount foreign_job foreign_allowance process_stat foreign_sandbox rooted_path clock array_grow) 2>cc.err || skip "needs the sanitizers: $(head -n 1 cc.err)"
 	LIMIT=120 run -0 ./tables 4000 "$WORKLOADS/libframeless.so"
 	assert_output fine
 }
