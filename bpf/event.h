@@ -251,7 +251,11 @@ enum start_kind {
 	START_LIBCUDA = 4,	 /* it has loaded a libcuda, and waits for LOAD_ANSWERED */
 	START_INITIALIZED = 5,	 /* its first cuInit() has returned, and it waits likewise */
 	START_OTHER = 6,	 /* cuInit() of a process that is not followed; it does not wait */
+	START_CUPTI_WANTED = 7,	 /* its file system has no libcupti, and it waits for one */
 };
+
+/* probe_value() of the program `start` where it is at cuda:cupti_wanted; at cuda:start it is 0. */
+#define PROBE_CUPTI_WANTED 1
 
 /* What the tool must answer at once, in a ring of its own, `starts`. */
 struct event_start {
@@ -259,10 +263,12 @@ struct event_start {
 	__u32 kind; /* enum start_kind */
 	__u32 pid;
 	__u32 milliseconds; /* START_AGENT: how long the process waits for the answer */
+	__u32 socket;	    /* START_CUPTI_WANTED: its descriptor to send it by, */
+	__u32 driver;	    /* and its driver's version */
 	__u32 pad;
 };
 
-_Static_assert(sizeof(struct event_start) == 24, "no hidden padding");
+_Static_assert(sizeof(struct event_start) == 32, "no hidden padding");
 
 /* How long a thread waits for the tool at most; see library_loads.h. */
 #define LOAD_LONGEST_NS 2000000000ull

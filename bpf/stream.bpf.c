@@ -332,29 +332,50 @@ int hello(struct pt_regs *ctx)
 	return 0;
 }
 
-/* False: nobody will answer. */
-static __always_inline bool tell_start(__u32 kind, __u32 pid, __u32 milliseconds)
+/* NULL: nobody will answer. The tool's next look at all processes will find it. */
+static __always_inline struct event_start *new_start(__u32 kind, __u32 pid)
 {
 	struct event_start *e = bpf_ringbuf_reserve(&starts, sizeof(*e), 0);
+	struct stream_counters *counter;
 
-	/* The tool's next look at all processes will find it. */
 	if (!e) {
-		struct stream_counters *counter = this_cpu_counters();
-
+		counter = this_cpu_counters();
 		if (counter)
 			count_up(&counter->starts_full, 1);
-		return false;
+		return NULL;
 	}
+	__builtin_memset(e, 0, sizeof(*e));
 	e->time = bpf_ktime_get_ns();
 	e->kind = kind;
 	e->pid = pid;
+	return e;
+}
+
+/* False: nobody will answer. */
+static __always_inline bool tell_start(__u32 kind, __u32 pid, __u32 milliseconds)
+{
+	struct event_start *e = new_start(kind, pid);
+
+	if (!e)
+		return false;
 	e->milliseconds = milliseconds;
-	e->pad = 0;
 	bpf_ringbuf_submit(e, BPF_RB_FORCE_WAKEUP);
 	return true;
 }
 
-/* In every process that loads the agent: who is not listened to goes on at once. */
+static __always_inline void tell_wanted(struct pt_regs *ctx, __u32 pid)
+{
+	struct event_start *e = new_start(START_CUPTI_WANTED, pid);
+
+	if (!e)
+		return;
+	e->socket = (__u32)argument(ctx, 1);
+	e->driver = (__u32)argument(ctx, 2);
+	bpf_ringbuf_submit(e, BPF_RB_FORCE_WAKEUP);
+}
+
+/* In every process that loads the agent: who is not listened to goes on at once. Also where it
+ * wants a libcupti. */
 SEC("usdt")
 int start(struct pt_regs *ctx)
 {
@@ -365,7 +386,11 @@ int start(struct pt_regs *ctx)
 	parcel.pid = this_process();
 	parcel.uid = (__u32)bpf_get_current_uid_gid();
 	process_comm(parcel.comm);
-	if (process_is_wanted(parcel.pid, parcel.uid, parcel.comm))
+	if (!process_is_wanted(parcel.pid, parcel.uid, parcel.comm))
+		return 0;
+	if (probe_value(ctx) == PROBE_CUPTI_WANTED)
+		tell_wanted(ctx, parcel.pid);
+	else
 		tell_start(START_AGENT, parcel.pid, milliseconds);
 	return 0;
 }

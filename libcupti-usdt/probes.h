@@ -43,6 +43,9 @@
  *   cuda:cubin  (u64 checksum, const void *image, u64 bytes, u64 instance)
  *     A module was loaded, while somebody listens to PC samples. image is there until the probe
  *     returns: whoever wants it copies it. checksum is the cubin of samples.
+ *   cuda:cupti_wanted (u64 instance, u32 socket, u32 driver)
+ *     The process's file system has no libcupti: a consumer may send an open one (SCM_RIGHTS) by this
+ *     descriptor of the process, within 300 ms. driver: as cuDriverGetVersion() has it.
  *   cuda:cupti_claim, cuda:cupti_release, cuda:yield: see YIELDING in libcupti-usdt(7)
  *   cuda:sample_on_<MS> (u64 instance), cuda:sample_every_<MS> (u64 instance)
  *     Switches, not events; see CUDA_SAMPLE_ON. They fire once, when a cycle begins.

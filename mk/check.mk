@@ -78,14 +78,14 @@ soak: all workloads
 	$(Q)B=$(abspath $(B)) CC='$(CC)' chrt --idle 0 nice -n 19 tests/soak $(SCALE)
 
 # What is installed, on kernels that distributions have: what one kernel's verifier takes, another's
-# refuses. Suites of Debian, or files: KERNELS='bookworm /boot/vmlinuz-5.15.0-1-generic'. Tests skip
-# with the reason where a kernel or QEMU cannot be had.
-KERNELS ?= bookworm trixie
+# refuses. Suites of Debian, arm64:SUITE, or files: KERNELS='bookworm /boot/vmlinuz-5.15.0-1-generic'.
+# Tests skip with the reason where a kernel or QEMU cannot be had.
+KERNELS ?= bookworm trixie arm64:bookworm arm64:trixie
 check-kernels:
 	$(Q)mk/deps build test
 	$(Q)mk/deps kernels || :
 	$(Q)$(MAKE) --no-print-directory root prefix=/usr libdir=/usr/lib/'$$(MULTIARCH)'
-	$(Q)rm -rf $(abspath $(B))/tap/kernels
+	$(Q)rm -rf $(abspath $(B))/tap/kernels $(abspath $(B))/t/arm64
 	$(Q)for k in $(KERNELS); do \
 		KERNEL=$$k JOBS=0 TAP=$(abspath $(B))/tap/kernels/$${k##*/} B=$(abspath $(B)) CC='$(CC)' \
 			tests/run $(KERNEL_TESTS) || :; \

@@ -2,6 +2,7 @@
 /*
  * Links between programs and probes. Called by the session on the tool's one thread.
  */
+#include "bpf/event.h"
 #include "cuda-trace/attach/attachments.h"
 
 #include <bpf/libbpf.h>
@@ -428,14 +429,15 @@ void attachments__drop_file(struct attachments *attachments, const char *path)
 	attachments->place_count = kept;
 }
 
-int attachments__add_probe(struct attachments *attachments, const char *path, const char *probe)
+int attachments__add_starts(struct attachments *attachments, const char *path)
 {
 	const struct place place = {.at.path = path};
-	const struct probe_wish wish = {probe, probe, 0};
+	const struct probe_wish wishes[] = {{"start", "start", 0},
+					    {"start", "cupti_wanted", PROBE_CUPTI_WANTED}};
 	uint64_t missing;
-	int err = attach(attachments, &place, CUDA_PROVIDER, &wish, 1, SORT_OTHER, &missing);
+	int err = attach(attachments, &place, CUDA_PROVIDER, wishes, 2, SORT_OTHER, &missing);
 
-	return err ? err : missing ? -ENOENT : 0;
+	return err ? err : missing & 1 ? -ENOENT : 0;
 }
 
 int attachments__add_program(struct attachments *attachments, const char *name)

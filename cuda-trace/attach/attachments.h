@@ -26,9 +26,9 @@ int attachments__add(struct attachments *attachments, const struct probe_place *
 void attachments__drop_process(struct attachments *attachments, uint64_t number);
 /* No process maps the file any more: closes its links and the file. */
 void attachments__drop_file(struct attachments *attachments, const char *path);
-/* Attaches one more probe, in every process that maps the file; the program has the same name. 0 or
- * -errno: -ENOENT if the file has no such probe. */
-int attachments__add_probe(struct attachments *attachments, const char *path, const char *probe);
+/* Attaches to cuda:start and cuda:cupti_wanted, in every process that maps the file. 0 or -errno:
+ * -ENOENT if the file has no cuda:start. */
+int attachments__add_starts(struct attachments *attachments, const char *path);
 /* Collects the stack of one in `period` launches, which is one of CUDA_STACK_PROBES, in all present
  * and future files, instead of the former period. 0 = none. */
 void attachments__set_stack_period(struct attachments *attachments, uint32_t period);

@@ -137,7 +137,7 @@ void process_links__add_file(struct agents *agents, const char *path)
 	file->next = agents->files;
 	agents->files = file;
 	agents->file_count++;
-	err = attachments__add_probe(agents->attachments, path, "start");
+	err = attachments__add_starts(agents->attachments, path);
 	file->is_old = err == -ENOENT;
 	if (err && !file->is_old)
 		listen_to_everybody(agents, file, path, strerror(-err));

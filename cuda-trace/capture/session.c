@@ -21,6 +21,7 @@
 #include "cuda-trace/attach/process_links.h"
 #include "cuda-trace/inject/injections.h"
 #include "cuda-trace/capture/dispatcher.h"
+#include "cuda-trace/capture/host_cupti.h"
 #include "cuda-trace/capture/observations.h"
 #include "cuda-trace/attach/link_closer.h"
 #include "cuda-trace/attach/load_error.h"
@@ -75,8 +76,7 @@ static int handle_event(void *context, void *data, size_t size)
 
 	dispatcher__event(session->dispatcher, data, size);
 	session->turn += size;
-	/* libbpf would read on as long as programs write: come back to look at clock and signals.
-	 */
+	/* libbpf reads on as long as programs write: come back to look at clock and signals. */
 	if (session->turn >= LONGEST_TURN)
 		return -EAGAIN;
 	return ++session->turn_events % TURN_EVENTS || monotonic__ms() < session->turn_until
@@ -152,8 +152,7 @@ static int load(struct session *session)
 	return err;
 }
 
-/* A kernel may refuse to load some programs: first without those at the loader, then without those
- * at the driver. */
+/* A kernel may refuse some programs: first without those at the loader, then at the driver. */
 static int load_less(struct session *session)
 {
 	int err;
@@ -500,6 +499,7 @@ void session__close(struct session *session)
 		return;
 	/* The kernel takes its time: first what costs the programs something. */
 	stop_agents(session);
+	host_cupti__free(session->host_cupti);
 	yield_gate__free(session->gate);
 	sample_switches__free(session->switches);
 	attachments__free(session->attachments);

@@ -29,6 +29,7 @@ struct session {
 	struct injections
 		*injections;	 /* NULL = only programs that loaded it themselves have an agent */
 	struct yield_gate *gate; /* NULL = other CUPTI clients are refused */
+	struct host_cupti *host_cupti;
 	struct session_options options;
 	uint64_t next_rescan; /* ms */
 	uint64_t next_gone;   /* ms */

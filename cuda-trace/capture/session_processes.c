@@ -18,6 +18,7 @@
 #include "cuda-trace/capture/agent_state.h"
 #include "cuda-trace/capture/descendants.h"
 #include "cuda-trace/capture/dispatcher.h"
+#include "cuda-trace/capture/host_cupti.h"
 #include "cuda-trace/capture/observations.h"
 #include "cuda-trace/capture/session_filter.h"
 #include "cuda-trace/capture/session_parts.h"
@@ -107,6 +108,8 @@ static bool has_spoken(const struct session *session, uint32_t pid)
  * it, too: at its entry, where the thread is stopped, and in the agent once it goes on. */
 static bool start_injection(struct session *session, uint32_t pid, enum injection_need need)
 {
+	/* Its threads do not wait while that is searched for. */
+	host_cupti__prepare(session->host_cupti, pid);
 	if (!injections__start(session->injections, pid, need))
 		return false;
 	if (driver_source__leave(session->driver, pid))
@@ -228,6 +231,7 @@ static void look_at_process(void *context, uint32_t pid, const char *agent)
 
 struct targets *session_processes__targets(struct session *session)
 {
+	session->host_cupti = host_cupti__new(session->options.verbose);
 	return agent_files__new(&(struct targets_sink){.context = session,
 						       .found = watch_file,
 						       .gone = release_file,
@@ -396,6 +400,9 @@ static bool handle_load(struct session *session, const struct event_start *event
 			library_loads__answer(session->loads, event->pid);
 		else
 			initialized(session, event);
+		return true;
+	case START_CUPTI_WANTED:
+		host_cupti__offer(session->host_cupti, event, session->gate);
 		return true;
 	case START_OTHER:
 		if (session->options.held)

@@ -9,6 +9,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -53,6 +54,7 @@ struct yield_gate {
 	pthread_mutex_t lock; /* of all that follows, and of requests */
 	struct file agents[FILES_MAX], cuptis[FILES_MAX];
 	unsigned int agent_count, cupti_count;
+	int passed;			/* yield_gate__know(); -1 = none */
 	uint32_t remarked[REMARKS_MAX]; /* processes with a second copy, reported */
 	unsigned int remark_count;
 	uint64_t next_copies, unseen;
@@ -93,6 +95,16 @@ static void complain(const char *path, int err)
 		text__show(shown, sizeof(shown), path, 200), strerror(-err));
 }
 
+static int open_cupti(const struct yield_gate *gate, const struct mapped_file *mapped)
+{
+	struct stat passed;
+
+	if (gate->passed >= 0 && !fstat(gate->passed, &passed) && passed.st_dev == mapped->device &&
+	    passed.st_ino == mapped->inode)
+		return fcntl(gate->passed, F_DUPFD_CLOEXEC, 0);
+	return mapped_file__open(mapped);
+}
+
 /* The file's name for the kernel is that of an open file, which nobody can exchange. */
 static void add_cupti(struct yield_gate *gate, const struct mapped_file *mapped)
 {
@@ -105,7 +117,7 @@ static void add_cupti(struct yield_gate *gate, const struct mapped_file *mapped)
 
 	if (file || gate->cupti_count == FILES_MAX)
 		return;
-	fd = mapped_file__open(mapped);
+	fd = open_cupti(gate, mapped);
 	err = fd < 0 ? fd : cupti_functions__find(fd, &functions);
 	file = &gate->cuptis[gate->cupti_count];
 	*file = (struct file){mapped->device, mapped->inode, -1, -1};
@@ -301,7 +313,7 @@ struct yield_gate *yield_gate__new(bool verbose)
 	if (!gate)
 		return NULL;
 	gate->verbose = verbose;
-	gate->wake = -1;
+	gate->wake = gate->passed = -1;
 	pthread_mutex_init(&gate->lock, NULL);
 	if (multi_link__supported())
 		err = load(gate);
@@ -317,6 +329,17 @@ struct yield_gate *yield_gate__new(bool verbose)
 			multi_link__supported() ? "" : " (Linux 6.6 or newer is needed)");
 	yield_gate__free(gate);
 	return NULL;
+}
+
+void yield_gate__know(struct yield_gate *gate, int file)
+{
+	if (!gate)
+		return;
+	pthread_mutex_lock(&gate->lock);
+	if (gate->passed >= 0)
+		close(gate->passed);
+	gate->passed = fcntl(file, F_DUPFD_CLOEXEC, 0);
+	pthread_mutex_unlock(&gate->lock);
 }
 
 /* Claim and release; how many were found, or -errno. */
@@ -434,6 +457,8 @@ void yield_gate__free(struct yield_gate *gate)
 	}
 	if (gate->wake >= 0)
 		close(gate->wake);
+	if (gate->passed >= 0)
+		close(gate->passed);
 	yield_requests__free(gate->requests);
 	yield_hints__free(gate->hints);
 	close_files(gate->cuptis, gate->cupti_count);

@@ -22,6 +22,8 @@ struct yield_gate *yield_gate__new(bool verbose);
 void yield_gate__add_file(struct yield_gate *gate, const char *path);
 /* No process maps it any more. */
 void yield_gate__drop_file(struct yield_gate *gate, const char *path);
+/* A libcupti that was passed to processes as an open file: they have no path to it. */
+void yield_gate__know(struct yield_gate *gate, int file);
 /* An agent was active before this tool attached. */
 void yield_gate__add_active(struct yield_gate *gate, uint32_t pid,
 			    const struct cuda_status *status);

@@ -8,7 +8,8 @@
  *      those up to the driver's: beside libcudart; in the program's Python environment
  *      (python_prefixes.c), activated or not; $CUDA_HOME or $CUDA_PATH; where the loader finds
  *      it; /usr/local/cuda-MAJOR.*, newest first; /usr/local/cuda; /opt/cuda; the multiarch folder;
- *      /usr/lib/cuda-trace/cupti/MAJOR, for the administrator.
+ *      /usr/lib/cuda-trace/cupti/MAJOR, for the administrator;
+ *   4. if there is none at all, the one that a tool passes as an open file (cupti_offer.c).
  * Never one whose major version is above the driver's. A copy that is refused is closed again
  * before it was used: once initialised, libcupti must never be closed.
  */
@@ -25,6 +26,7 @@
 #include <unistd.h>
 
 #include "libcupti-usdt/cupti/cupti_api.h"
+#include "libcupti-usdt/cupti/cupti_offer.h"
 #include "libcupti-usdt/cupti/cuda_driver.h"
 #include "libcupti-usdt/cupti/python_prefixes.h"
 #include "libcupti-usdt/base/settings.h"
@@ -357,6 +359,21 @@ static void try_majors(struct search *search)
 		try_major(search, major);
 }
 
+static void try_offered(struct search *search, uint32_t driver)
+{
+	int file = search->bound || search->refused ? -1 : cupti_offer__receive(driver);
+	char path[32], name[PATH_MAX] = "";
+
+	if (file < 0)
+		return;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", file);
+	try_file(search, path, 0);
+	/* Where it is on the machine that it came from. */
+	if (search->bound && readlink(path, name, sizeof(name) - 1) > 0)
+		status__set_cupti(cupti_api__get()->version, name);
+	close(file);
+}
+
 enum cuda_inert_reason cupti_search__run(void)
 {
 	static struct search search; /* two paths: too much for a small stack */
@@ -375,6 +392,8 @@ enum cuda_inert_reason cupti_search__run(void)
 		try_file(&search, named, 0);
 	else
 		try_majors(&search);
+	if (!named)
+		try_offered(&search, driver);
 	if (search.bound)
 		return CUDA_INERT_NONE;
 	return search.refused ? CUDA_INERT_UNSUITABLE : CUDA_INERT_NO_CUPTI;

@@ -46,6 +46,7 @@ volatile struct cuda_sandbox cuda_sandbox_place
 	__attribute__((section(".probes"), used, visibility("hidden")));
 __asm__(".globl cuda_sandboxed_semaphore\n.hidden cuda_sandboxed_semaphore\n"
 	".set cuda_sandboxed_semaphore, cuda_sandbox_place");
+SEMAPHORE(cupti_wanted)
 SEMAPHORE(cupti_claim)
 SEMAPHORE(cupti_release)
 SEMAPHORE(yield)
@@ -303,6 +304,11 @@ SITE void probe_sites__start(uint64_t instance, uint32_t milliseconds)
 	STAP_PROBE2(cuda, start, instance, milliseconds);
 	STAP_PROBE1(cuda, watched, instance);
 	STAP_PROBE1(cuda, sandboxed, instance);
+}
+
+SITE void probe_sites__cupti_wanted(uint64_t instance, uint32_t socket, uint32_t driver)
+{
+	STAP_PROBE3(cuda, cupti_wanted, instance, socket, driver);
 }
 
 SITE void probe_sites__cupti_claim(uint64_t instance, uint64_t function, uint64_t code,

@@ -117,6 +117,7 @@ SITE_SEMAPHORE(cubin)
 SITE_SEMAPHORE(start)
 SITE_SEMAPHORE(watched)
 SITE_SEMAPHORE(sandboxed)
+SITE_SEMAPHORE(cupti_wanted)
 SITE_SEMAPHORE(cupti_claim)
 SITE_SEMAPHORE(cupti_release)
 SITE_SEMAPHORE(yield)
@@ -159,6 +160,8 @@ void probe_sites__cubin(uint64_t checksum, const void *image, uint64_t size, uin
 void probe_sites__start(uint64_t instance, uint32_t milliseconds);
 /* The word beside the semaphore of `sandboxed`, which a tool reads before it raises any. */
 void probe_sites__set_filters(uint32_t filters);
+/* Asks for a libcupti, at the other end of this socket. driver: as cuDriverGetVersion() has it. */
+void probe_sites__cupti_wanted(uint64_t instance, uint32_t socket, uint32_t driver);
 /* CUPTI: about to subscribe, left, left to another client. */
 void probe_sites__cupti_claim(uint64_t instance, uint64_t function, uint64_t code,
 			      uint64_t code_end, const volatile uint64_t *hint);

@@ -209,6 +209,47 @@ ends_well() { # NAME
 	ends_well busy
 }
 
+# without_cupti NAME PROGRAM...: what it sees of the file system has no libcupti, as images with CUDA's runtime.
+without_cupti() {
+	mkdir -p runtime host
+	cp -a "$B"/simcuda/libcuda.so* "$B"/simcuda/libcudart* runtime/
+	cp -a "$B"/simcuda/libcupti.so* host/
+	# shellcheck disable=SC2016
+	start "$1" unshare --mount sh -c 'mount -t tmpfs none /usr/local && mount -t tmpfs none "$1" && mount -t tmpfs none "$2" && LD_LIBRARY_PATH=$3 && export LD_LIBRARY_PATH &&
+		shift 3 && exec "$@"' sh "$B/simcuda" "$PWD/host" "$PWD/runtime" "${@:2}"
+	ready "$1"
+}
+
+# host_says ARGUMENTS...: the tool, where host/ alone has a libcupti. Its answers are in $output and $stderr.
+host_says() {
+	# shellcheck disable=SC2016
+	run -0 --separate-stderr timeout 60 unshare --mount sh -c 'mount -t tmpfs none /usr/local && exec "$@"' sh \
+		env -u CUDA_HOME -u CUDA_PATH LD_LIBRARY_PATH="$PWD/host" "$CUDA_TRACE" "$@"
+}
+
+@test "stat -p (a file system without libcupti) passes this machine's as an open file" {
+	without_cupti busy "$WORKLOADS/launch-storm" -s 14 -p 200 -t 3
+	host_says stat -v --json -o out.json -p "$busy_PID" -d 1.5
+	json out.json '.source == "cupti" and .totals.kernels > 100 and .lost.total == 0'
+	assert_regex "$stderr" "process $busy_PID finds no libcupti: it gets $PWD/host/libcupti\.so"
+	grep -q "/libcupti\.so" "/proc/$busy_PID/maps"
+	run ! sh -c "readlink /proc/$busy_PID/fd/* | grep -e cupti -e socket"
+	# It stays, and the gate for other clients is at it.
+	host_says stat -v --json -o out.json -p "$busy_PID" -d 1.5
+	json out.json '.source == "cupti" and .totals.kernels > 100 and .lost.total == 0'
+	refute_regex "$stderr" 'cannot be admitted'
+	ends_well busy
+}
+
+@test "stat -p (neither the file system nor this machine has a libcupti) observes the driver's entry points, and says why" {
+	without_cupti busy "$WORKLOADS/launch-storm" -s 8 -p 200
+	rm host/*
+	host_says stat -v --json -o out.json -p "$busy_PID" -d 1.5
+	json out.json '.source == "driver" and .totals.launches > 100'
+	assert_regex "$stderr" "process $busy_PID finds no libcupti, and this machine has none for its driver"
+	ends_well busy
+}
+
 @test "stat -- PROGRAM (it starts another one with an empty environment) loads the library there" {
 	# shellcheck disable=SC2016
 	ct_says stat --json -o out.json -- "$SIM" sh -c \

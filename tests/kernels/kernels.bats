@@ -1,25 +1,35 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause
-# The commands on another kernel, in QEMU: `make check-kernels`. $KERNEL is a suite of Debian or a
+# The commands on another kernel, in QEMU: `make check-kernels`. $KERNEL is a suite of Debian, arm64:SUITE, or a
 # file. It is booted once, before the first test; what is compared there is in the file `checks`.
 
 load ../lib/helpers
 
 # What the kernel and the checks said is kept here.
 setup_file() {
-	local kept=$B/kernels kernel
+	local kept=$B/kernels kernel=$KERNEL
 	mkdir -p "$kept"
+	export ARCHITECTURE=amd64 SYSROOT=
 	export SAID=$BATS_FILE_TMPDIR/said
 	for program in qemu-system-x86_64 busybox cpio curl jq; do
 		command -v $program >/dev/null || { echo "needs $program" >"$SAID.skip"; return; }
 	done
-	kernel=$KERNEL
-	if [[ $KERNEL != */* ]]; then
-		kernel=$("$TOP/tests/kernels/packages" "$KERNEL" "$kept" 2>"$SAID.skip") || return 0
+	if [[ $KERNEL = arm64:* ]]; then
+		ARCHITECTURE=arm64 kernel=${KERNEL#arm64:}
+		# One tree for all of its kernels: `make check-kernels` removes what an earlier one has left.
+		[ -e "$B/t/arm64/src/build/root" ] || "$TOP/tests/kernels/arm64" "$B/t/arm64" 2>"$SAID.skip" || return 0
+		SYSROOT=$B/t/arm64/sysroot
+	fi
+	if [[ $kernel != */* ]]; then
+		kernel=$("$TOP/tests/kernels/packages" "$kernel" "$kept" $ARCHITECTURE 2>"$SAID.skip") || return 0
 	fi
 	rm -f "$SAID.skip"
 	export CONSOLE=$kept/${kernel##*/}.console
-	"$TOP/tests/kernels/initramfs" "$BATS_FILE_TMPDIR/initramfs"
+	if [ $ARCHITECTURE = arm64 ]; then
+		B=$B/t/arm64/src/build "$TOP/tests/kernels/initramfs" "$BATS_FILE_TMPDIR/initramfs"
+	else
+		"$TOP/tests/kernels/initramfs" "$BATS_FILE_TMPDIR/initramfs"
+	fi
 	# Once more where no check began: now and then a kernel panics while it starts in the emulation.
 	for _ in 1 2; do
 		"$TOP/tests/kernels/boot" "$kernel" "$BATS_FILE_TMPDIR/initramfs" "$SAID" "$CONSOLE" \

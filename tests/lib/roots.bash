@@ -41,6 +41,26 @@ clean_root() {
 	echo "$dir"
 }
 
+# cross_root: Debian 12 with what builds for arm64; never to be changed.
+cross_root() {
+	local dir=$ROOTS/cross lock
+	mkdir -p "$ROOTS"
+	exec {lock}>"$dir.lock"
+	flock "$lock"
+	if [ ! -e "$dir.done" ]; then
+		new_root bookworm "$dir"
+		in_root "$dir" '
+			dpkg --add-architecture arm64
+			apt-get -qq update
+			apt-get -qq install -y --no-install-recommends build-essential \
+				crossbuild-essential-arm64 libc6-dev:arm64 libstdc++-12-dev:arm64 >/dev/null
+		' >&2
+		touch "$dir.done"
+	fi
+	exec {lock}>&-
+	echo "$dir"
+}
+
 # new_root BASE DIR: a copy of a root (a suite's name or a folder), to be changed.
 new_root() {
 	local base=$1

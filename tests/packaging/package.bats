@@ -290,17 +290,7 @@ program_survives() {
 	requires qemu-aarch64-static
 	[ "$(uname -m)" = x86_64 ] || skip "crosses from x86-64"
 	root=$PACKAGES/root
-	if [ ! -e "$ROOTS/cross.done" ]; then
-		new_root bookworm "$ROOTS/cross"
-		in_root "$ROOTS/cross" '
-			dpkg --add-architecture arm64
-			apt-get -qq update
-			apt-get -qq install -y --no-install-recommends build-essential \
-				crossbuild-essential-arm64 libc6-dev:arm64 libstdc++-12-dev:arm64 >/dev/null
-		'
-		touch "$ROOTS/cross.done"
-	fi
-	new_root "$ROOTS/cross" "$root"
+	new_root "$(cross_root)" "$root"
 	"$TOP/mk/export" "$root/src"
 	cp "$(command -v qemu-aarch64-static)" "$root/usr/bin/"
 	cp "$PACKAGES"/new/libcupti-usdt_*_amd64.deb "$root/"
