@@ -290,7 +290,9 @@ static void report_choice(struct libraries *libraries, const struct cuda_process
 			findings, FINDING_PROBLEM, "libcupti", NULL, facts,
 			"no libcupti that the injection library would use in this process%s%s",
 			choice->refused ? ": " : "",
-			choice->refused ? library__verdict_text(choice->refused->verdict) : "");
+			choice->refused ? library__verdict_text(choice->refused->verdict)
+					: "; a process in a container gets this machine's, if it "
+					  "has one for its driver");
 	}
 }
 
