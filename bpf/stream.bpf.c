@@ -24,12 +24,6 @@ struct {
 	__type(value, struct stream_counters);
 } counters SEC(".maps");
 
-/* For what cannot wait until the tool has read all that lies in `events` before it. */
-struct {
-	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 64 << 10);
-} starts SEC(".maps");
-
 /* Processes that sent something: their end is reported. The value is the address of its ledger. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -226,8 +220,7 @@ int name(struct pt_regs *ctx)
 	return 0;
 }
 
-static __always_inline bool tell_start(__u32 kind, __u32 pid, __u32 milliseconds);
-
+#include "bpf/starts.h"
 #include "bpf/library_loads.h"
 
 /* libcuda was mapped before the agent, and the driver source was attached in between: from here on
@@ -330,48 +323,6 @@ SEC("usdt")
 int hello(struct pt_regs *ctx)
 {
 	return 0;
-}
-
-/* NULL: nobody will answer. The tool's next look at all processes will find it. */
-static __always_inline struct event_start *new_start(__u32 kind, __u32 pid)
-{
-	struct event_start *e = bpf_ringbuf_reserve(&starts, sizeof(*e), 0);
-	struct stream_counters *counter;
-
-	if (!e) {
-		counter = this_cpu_counters();
-		if (counter)
-			count_up(&counter->starts_full, 1);
-		return NULL;
-	}
-	__builtin_memset(e, 0, sizeof(*e));
-	e->time = bpf_ktime_get_ns();
-	e->kind = kind;
-	e->pid = pid;
-	return e;
-}
-
-/* False: nobody will answer. */
-static __always_inline bool tell_start(__u32 kind, __u32 pid, __u32 milliseconds)
-{
-	struct event_start *e = new_start(kind, pid);
-
-	if (!e)
-		return false;
-	e->milliseconds = milliseconds;
-	bpf_ringbuf_submit(e, BPF_RB_FORCE_WAKEUP);
-	return true;
-}
-
-static __always_inline void tell_wanted(struct pt_regs *ctx, __u32 pid)
-{
-	struct event_start *e = new_start(START_CUPTI_WANTED, pid);
-
-	if (!e)
-		return;
-	e->socket = (__u32)argument(ctx, 1);
-	e->driver = (__u32)argument(ctx, 2);
-	bpf_ringbuf_submit(e, BPF_RB_FORCE_WAKEUP);
 }
 
 /* In every process that loads the agent: who is not listened to goes on at once. Also where it

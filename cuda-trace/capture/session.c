@@ -21,7 +21,7 @@
 #include "cuda-trace/attach/process_links.h"
 #include "cuda-trace/inject/injections.h"
 #include "cuda-trace/capture/dispatcher.h"
-#include "cuda-trace/capture/host_cupti.h"
+#include "cuda-trace/inject/host_cupti.h"
 #include "cuda-trace/capture/observations.h"
 #include "cuda-trace/attach/link_closer.h"
 #include "cuda-trace/attach/load_error.h"

@@ -18,7 +18,7 @@
 #include "cuda-trace/capture/agent_state.h"
 #include "cuda-trace/capture/descendants.h"
 #include "cuda-trace/capture/dispatcher.h"
-#include "cuda-trace/capture/host_cupti.h"
+#include "cuda-trace/inject/host_cupti.h"
 #include "cuda-trace/capture/observations.h"
 #include "cuda-trace/capture/session_filter.h"
 #include "cuda-trace/capture/session_parts.h"
@@ -402,7 +402,8 @@ static bool handle_load(struct session *session, const struct event_start *event
 			initialized(session, event);
 		return true;
 	case START_CUPTI_WANTED:
-		host_cupti__offer(session->host_cupti, event, session->gate);
+		if (host_cupti__offer(session->host_cupti, event))
+			yield_gate__know(session->gate, host_cupti__file(session->host_cupti));
 		return true;
 	case START_OTHER:
 		if (session->options.held)

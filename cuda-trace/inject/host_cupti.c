@@ -3,7 +3,7 @@
  * What a process calls its socket may be anything: it is used only if it is a socket, and never
  * waited for.
  */
-#include "cuda-trace/capture/host_cupti.h"
+#include "cuda-trace/inject/host_cupti.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +19,6 @@
 #include "cuda-trace/inventory/elf_reader.h"
 #include "cuda-trace/inventory/libcupti_choice.h"
 #include "cuda-trace/inventory/libcupti_list.h"
-#include "cuda-trace/yield/yield_gate.h"
 
 #define SEARCH_NS     200000000ull
 #define ENTRIES	      20000
@@ -140,20 +139,22 @@ void host_cupti__prepare(struct host_cupti *host, uint32_t pid)
 	search(host, driver.cuda ? driver.cuda : NEWEST_DRIVER);
 }
 
-void host_cupti__offer(struct host_cupti *host, const struct event_start *wanted,
-		       struct yield_gate *gate)
+int host_cupti__file(const struct host_cupti *host)
+{
+	return host->file;
+}
+
+bool host_cupti__offer(struct host_cupti *host, const struct event_start *wanted)
 {
 	char shown[256];
 	int err;
 
 	if (!host)
-		return;
+		return false;
 	search(host, wanted->driver);
 	err = host->file < 0 ? -ENOENT : send_to(wanted, host->file);
-	if (!err)
-		yield_gate__know(gate, host->file);
 	if (!host->verbose)
-		return;
+		return !err;
 	if (err)
 		fprintf(stderr, "cuda-trace: process %u finds no libcupti, and %s\n", wanted->pid,
 			host->file < 0 ? "this machine has none for its driver"
@@ -162,6 +163,7 @@ void host_cupti__offer(struct host_cupti *host, const struct event_start *wanted
 		fprintf(stderr,
 			"cuda-trace: process %u finds no libcupti: it gets %s of this machine\n",
 			wanted->pid, text__show(shown, sizeof(shown), host->path, 200));
+	return !err;
 }
 
 void host_cupti__free(struct host_cupti *host)
