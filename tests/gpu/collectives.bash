@@ -64,7 +64,7 @@ collectives_idle() {
 			tail -n 1 >"$work/c.last"
 		jq -e --slurpfile want "$work/c.last" '.idle | .causes[0] | .cause == "collective" and
 			(.ns / $want[0].waited_ns | . > 0.95 and . < 1.05)' "$json" >/dev/null || well=0
-		text+=" $(jq -c --slurpfile want "$work/c.last" '[.idle.causes[0].ns / $want[0].waited_ns, (.idle.causes[:4][] | .cause, .ns)]' "$json")"
+		text+=" $(jq -c --slurpfile want "$work/c.last" '[.idle.causes[0].ns / $want[0].waited_ns, (.idle.causes[:4][] | .cause, .ns)]' "$json") $(cat "$work/c.last")"
 	done
 	row "idle ranks" $well "planted collective:$text"
 }

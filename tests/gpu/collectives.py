@@ -3,7 +3,7 @@
 
 collectives.py late RANK MS [STEPS]   each step RANK (-1: none) sleeps MS before an all-reduce of 4 MiB
 collectives.py slow RANK [STEPS]      the same, but RANK's GPU works longer
-collectives.py waits                  rank 0 sleeps and computes for 5 ms in each step: how long rank 1 waited, in JSON
+collectives.py waits                  rank 0 sleeps or computes for 5 ms in each step, in turns: how long rank 1 waited, in JSON
 collectives.py each                   known numbers of each operation: "operation calls bytes" of rank 0, in JSON
 collectives.py bus                    bytes per second of all-reduce, as nccl-tests define the bus bandwidth, in JSON
 collectives.py phases RUNS BALANCED   each kind of late rank RUNS times on either rank, and BALANCED times none is made late, in
@@ -14,6 +14,7 @@ collectives.py phases RUNS BALANCED   each kind of late rank RUNS times on eithe
 collectives.py graph                  the same numbers as "each", of all-reduces and all-gathers captured into a graph
 """
 import contextlib
+import itertools
 import json
 import os
 import subprocess
@@ -27,19 +28,22 @@ import torch.multiprocessing as mp
 MIB = 1 << 20
 
 
-def busy_sleep(milliseconds):
+def sleep_or_spin(milliseconds, turns=itertools.count()):
+    """Two causes of an idle GPU, so that neither is as long as the waiting of the other rank."""
     end = time.monotonic() + milliseconds / 1e3
-    time.sleep(milliseconds / 2e3)
+    if next(turns) % 2:
+        time.sleep(milliseconds / 1e3)
     while time.monotonic() < end:
         pass
 
 
-def steps(rank, late, milliseconds, slow, count, group=None, size=2048, times=None, sleep=lambda ms: time.sleep(ms / 1e3)):
+def steps(rank, late, milliseconds, slow, count, group=None, size=2048, times=None, sleep=lambda ms: time.sleep(ms / 1e3),
+          products=24):
     matrix = torch.randn(size, size, device="cuda", dtype=torch.bfloat16)
     gradient = torch.ones(MIB, device="cuda")
     for _ in range(count):
         # Enough for the GPU to be what a step takes: hosts are never equally fast.
-        for _ in range(96 if slow and rank == late else 24):
+        for _ in range(96 if slow and rank == late else products):
             matrix = (matrix @ matrix) * 1e-3
         if rank == late and milliseconds:
             sleep(milliseconds)
@@ -134,7 +138,7 @@ def lateness(times, which=1):
 
 def waits(rank):
     times = []
-    steps(rank, 0, 5, False, 300, times=times, sleep=busy_sleep)
+    steps(rank, 0, 5, False, 300, size=4096, times=times, sleep=sleep_or_spin, products=2)
     return {"waited_ns": sum(max(0, -later) for later in lateness(times)),
             "called_ns": sum(max(0, -later) for later in lateness(times, 0))}
 
