@@ -65,7 +65,7 @@ check-fuzz:
 	$(Q)mkdir -p $(abspath $(B))/tap/fuzz
 	$(Q)if tests/fuzz/has-libfuzzer $(CLANG); then \
 		$(MAKE) --no-print-directory all workloads $(FUZZ_PROGRAMS) || exit 1; fi
-	$(Q)B=$(abspath $(B)) CLANG=$(CLANG) FUZZ_SECONDS=$(FUZZ_SECONDS) tests/fuzz/run $(FUZZ_TARGETS)
+	$(Q)B=$(abspath $(B)) CLANG=$(CLANG) FUZZ_SECONDS=$(FUZZ_SECONDS) FUZZ_AT_ONCE=$(FUZZ_AT_ONCE) tests/fuzz/run $(FUZZ_TARGETS)
 	$(Q)$(MAKE) --no-print-directory B=$(FUZZ) SANITIZE=address,undefined \
 		$(FUZZ)/cuda-trace $(FUZZ)/tests/recording/store/feeder
 	$(Q)mkdir -p $(abspath $(B))/tap/fuzz
