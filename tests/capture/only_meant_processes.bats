@@ -78,7 +78,7 @@ all_counted() {
 	start tool "$CUDA_TRACE" stat --source cupti -p "$meant_PID" -d 4 --json -o out.json
 	wait_for 30 listens_to "$meant_PID" kernel_batch
 	# Those of its start and of other CUPTI clients switch nothing on.
-	assert_equal "$(semaphores_up "$other_PID" | xargs)" "start cupti_claim cupti_release"
+	assert_equal "$(semaphores_up "$other_PID" | xargs)" "start cupti_wanted cupti_claim cupti_release"
 	finished "$tool_PID"
 	json out.json "[.processes[].pid] == [$meant_PID] and .totals.launches > 100 and .totals.kernels > 100"
 	slept

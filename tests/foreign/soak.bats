@@ -12,7 +12,7 @@ teardown() {
 	requires root bpf sim setpriv unshare python3
 	CYCLES=3 LIMIT=150 run -0 timeout 150 "$TOP/tests/soak" 0.0009
 	assert_line --regexp '^round 3: '
-	assert_line --regexp '^metrics: [0-9]+ records seen, [0-9]+ lost, [0-9]+ sent$'
+	assert_line --regexp '^metrics: [0-9]+ records seen, [0-9]+ of them under another name, [0-9]+ lost, [0-9]+ sent$'
 	assert_line 'soak: ok'
 }
 
