@@ -111,14 +111,14 @@ static long wait_turn(__u32 turn, struct wait *wait)
 #define TURNS (8 << 20)
 
 /* The agent: returns when its thread will see that it must not subscribe, if so. */
-static __always_inline int claim_cupti(struct pt_regs *ctx, __u32 pid)
+static __always_inline int claim_cupti(struct pt_regs *ctx, __u32 pid, bool hinted)
 {
 	struct yield_claim claim = {
 		.since = bpf_ktime_get_ns(),
 		.function = PT_REGS_PARM2(ctx),
 		.code = PT_REGS_PARM3(ctx),
 		.code_end = PT_REGS_PARM4(ctx),
-		.hint = PT_REGS_PARM5(ctx),
+		.hint = hinted ? PT_REGS_PARM5(ctx) : 0,
 		.tid = this_thread(),
 		.held = 1,
 	};
@@ -254,8 +254,8 @@ int yield_call(struct pt_regs *ctx)
 	keep_own_stack(ctx);
 	if (!pid)
 		return 0;
-	if (call == YIELD_CLAIM)
-		return claim_cupti(ctx, pid);
+	if (call == YIELD_CLAIM || call == YIELD_CLAIM_HINTED)
+		return claim_cupti(ctx, pid, call == YIELD_CLAIM_HINTED);
 	if (call == YIELD_RELEASE)
 		return release_cupti(pid);
 	caller = caller_of(ctx);

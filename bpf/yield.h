@@ -30,6 +30,7 @@ enum yield_call {
 	YIELD_DISABLE_IN = 9,
 	YIELD_FLUSH = 10,
 	YIELD_FINALIZE = 11,
+	YIELD_CLAIM_HINTED = 12, /* cuda:cupti_claim of a library that has a hint */
 };
 
 /* A client of CUPTI in a process, beside our agent. Only the gate writes. */

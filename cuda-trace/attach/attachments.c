@@ -2,7 +2,6 @@
 /*
  * Links between programs and probes. Called by the session on the tool's one thread.
  */
-#include "bpf/event.h"
 #include "cuda-trace/attach/attachments.h"
 
 #include <bpf/libbpf.h>
@@ -11,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "bpf/event.h"
 #include "cuda-trace/base/clock.h"
 #include "cuda-trace/attach/multi_link.h"
 #include "cuda-trace/attach/probe_link.h"

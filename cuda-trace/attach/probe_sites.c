@@ -50,17 +50,17 @@ static bool is_register(const char *text, size_t length, unsigned int argument)
 	       (length == strlen(narrow[argument]) && !strncmp(text, narrow[argument], length));
 }
 
-/* "8@%rdi 4@%esi": the first argument in the first register, and so on. */
-static bool is_regular(const char *arguments)
+/* "8@%rdi 4@%esi": the first argument in the first register, and so on. *count: how many. */
+static bool is_regular(const char *arguments, uint32_t *count)
 {
-	for (unsigned int i = 0; *arguments; i++) {
+	for (*count = 0; *arguments; ++*count) {
 		const char *at = strchr(arguments, '@');
 		size_t length;
 
 		if (!at)
 			return false;
 		length = strcspn(at + 1, " ");
-		if (!is_register(at + 1, length, i))
+		if (!is_register(at + 1, length, *count))
 			return false;
 		arguments = at + 1 + length;
 		arguments += *arguments == ' ';
@@ -103,7 +103,7 @@ static bool read_site(const struct elf_view *view, const char *data, size_t size
 	strcpy(site->name, name);
 	site->offset = offset_of(view, note.location, note.base);
 	site->semaphore = note.semaphore ? offset_of(view, note.semaphore, note.base) : 0;
-	site->regular = is_regular(arguments);
+	site->regular = is_regular(arguments, &site->arguments);
 	return site->offset && !note.semaphore == !site->semaphore;
 }
 

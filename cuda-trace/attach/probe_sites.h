@@ -15,6 +15,7 @@ struct probe_site {
 	uint64_t offset;    /* in the file */
 	uint64_t semaphore; /* offset in the file; 0 = none */
 	bool regular;	    /* its arguments lie where those of a call do */
+	uint32_t arguments; /* how many it has, if so: libraries of other versions have others */
 };
 
 struct foreign_output;

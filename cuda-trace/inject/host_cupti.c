@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What a process calls its socket may be anything: it is used only if it is a socket, and never
- * waited for.
+ * What a process calls its socket may be anything: it is used only if it is one end of a pair of
+ * its own, and never waited for.
  */
 #include "cuda-trace/inject/host_cupti.h"
 
@@ -101,15 +101,27 @@ static int send_file(int to, int file)
 	return sendmsg(to, &message, MSG_DONTWAIT | MSG_NOSIGNAL) < 0 ? -errno : 0;
 }
 
+/* The process's own pair of sockets: by another one, the tool would speak to others with its
+ * rights. */
+static bool is_own_pair(int file, uint32_t pid)
+{
+	socklen_t domain_size = sizeof(int), peer_size = sizeof(struct ucred);
+	struct ucred peer = {};
+	int domain = 0;
+
+	return !getsockopt(file, SOL_SOCKET, SO_DOMAIN, &domain, &domain_size) &&
+	       domain == AF_UNIX && !getsockopt(file, SOL_SOCKET, SO_PEERCRED, &peer, &peer_size) &&
+	       peer.pid == (pid_t)pid;
+}
+
 static int send_to(const struct event_start *wanted, int file)
 {
 	int process = syscall(SYS_pidfd_open, wanted->pid, 0), to, err;
-	struct stat st;
 
 	if (process < 0)
 		return -errno;
 	to = syscall(SYS_pidfd_getfd, process, wanted->socket, 0);
-	err = to < 0 ? -errno : fstat(to, &st) ? -errno : S_ISSOCK(st.st_mode) ? 0 : -ENOTSOCK;
+	err = to < 0 ? -errno : is_own_pair(to, wanted->pid) ? 0 : -ENOTSOCK;
 	if (!err)
 		err = send_file(to, file);
 	if (to >= 0)

@@ -33,12 +33,14 @@
 #include "cuda-trace/yield/yield_hints.h"
 #include "cuda-trace/yield/yield_requests.h"
 
-#define SITES	    128
-#define FILES_MAX   512
-#define LOOK_MS	    50 /* while somebody yields: has its client left? */
-#define IDLE_MS	    1000
-#define COPIES_NS   5000000000ull /* between looks for second copies of libcupti */
-#define REMARKS_MAX 256
+#define SITES 128
+/* Of cuda:cupti_claim. What an older library has in the register of the last one is no address. */
+#define HINTED_ARGUMENTS 5
+#define FILES_MAX	 512
+#define LOOK_MS		 50 /* while somebody yields: has its client left? */
+#define IDLE_MS		 1000
+#define COPIES_NS	 5000000000ull /* between looks for second copies of libcupti */
+#define REMARKS_MAX	 256
 
 struct file {
 	dev_t device;
@@ -355,7 +357,10 @@ static int find_points(const char *path, struct cupti_points *points, uint64_t s
 			continue;
 		points->offsets[points->count] = sites[i].offset;
 		semaphores[points->count] = sites[i].semaphore;
-		points->cookies[points->count++] = claim ? YIELD_CLAIM : YIELD_RELEASE;
+		points->cookies[points->count++] = !claim ? YIELD_RELEASE
+						   : sites[i].arguments < HINTED_ARGUMENTS
+							   ? YIELD_CLAIM
+							   : YIELD_CLAIM_HINTED;
 	}
 	return count < 0 ? count : (int)points->count;
 }

@@ -44,6 +44,8 @@ static int write_now(void *context)
 
 	if (bpf_map_lookup_elem(hint->hints->claims, &hint->pid, &claim))
 		return -errno;
+	if (!claim.hint)
+		return -ENOENT;
 	return process_vm_writev((pid_t)hint->pid, &from, 1,
 				 &(struct iovec){(void *)(uintptr_t)claim.hint, from.iov_len}, 1,
 				 0) < 0
