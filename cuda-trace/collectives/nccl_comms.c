@@ -10,10 +10,10 @@
 #define MAX_RANKS 1024 /* of one communicator on this host */
 /* Collectives that wait for the kernels of some ranks: records of two processes come up to a second
  * apart. */
-#define MEETINGS     4096
-#define MAX_MET	     1024 /* ranks of a communicator that are compared */
-#define MAX_COMPARED 4096 /* ranks of all these communicators: 128 MiB, twice that with waited() \
-			   */
+#define MEETINGS 4096
+#define MAX_MET	 1024 /* ranks of a communicator that are compared */
+/* Ranks of all these communicators: 128 MiB, twice that with waited(). */
+#define MAX_COMPARED 4096
 
 /* A verdict needs so many collectives to which somebody comes late, to most of which it is one
  * rank, and an amount that matters. What "late" is depends on the host's jitter and on what causes
