@@ -189,8 +189,9 @@ bool activity_kinds__switch(uint32_t groups)
 			try_row(i);
 	graph_workarounds__are_off(spared);
 	graph_workarounds__tell(refused);
-	switch_barrier__end();
+	/* Before the first launch under the new kinds returns. */
 	note_launch_flags();
+	switch_barrier__end();
 	return true;
 }
 

@@ -20,8 +20,9 @@ storm() {
 	SIMCUDA_KERNEL_NS=200 storm app -p 300
 	for _ in 1 2 3; do
 		ct stat -p "$app_PID" -d 0.7 --json -o out.json
-		json out.json '.totals | .launches > 100 and .kernels == .launches and .unfinished == 0'
-		json out.json '.lost.total == 0'
+		# Callbacks are on before GPU times are: on a busy machine, launches may return in between.
+		json out.json '.totals | .launches > 100 and .kernels + .untimed == .launches and .untimed < 5'
+		json out.json '.totals.unfinished == 0 and .lost.total == 0'
 	done
 	ct stat -p "$app_PID" -d 0.5 -o out
 	run ! grep 'had no finished kernel' out
@@ -61,7 +62,7 @@ storm() {
 	start app env CUDA_INJECTION64_PATH="$CUDA_TRACE_AGENT" "$SIM" "$WORKLOADS/captures" 8 5
 	ready app
 	ct stat -p "$app_PID" -d 1 --json -o out.json
-	json out.json '.totals | .launches > 20 and .unfinished == 0'
+	json out.json '.totals | .launches > 20 and .unfinished == 0 and .untimed > 20'
 	ct stat --json -o out.json -- "$SIM" "$WORKLOADS/captures" 1 5
 	json out.json '.totals | .launches > 20 and .unfinished == 0'
 }
