@@ -3,13 +3,14 @@
  * Which threads of the process have run since a moment, from /proc/self/task. No allocation, no
  * stdio: this is somebody else's process.
  *
- * Failure modes: 1. no /proc, or a kernel without schedstat: false, and the caller waits for a
+ * Failure modes: 1. no /proc, or a kernel without schedstat: unknown, and the caller waits for a
  * fixed time. 2. more threads than the table has: the same. 3. a thread that never gets a CPU: the
  * time is limited.
  */
 #include "libcupti-usdt/base/thread_progress.h"
 
 #include <fcntl.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -98,7 +99,7 @@ static int number(const char *text)
 	return value;
 }
 
-/* Notes the threads that want to run, but for this one: how many; -1 if that is not known. */
+/* Notes all threads but this one: how many; -1 if that is not known. */
 static int note_all(int folder, struct progress threads[THREADS])
 {
 	char entries[ENTRY_BYTES] __attribute__((aligned(8)));
@@ -111,49 +112,52 @@ static int note_all(int folder, struct progress threads[THREADS])
 			int id = number(entry->name);
 
 			at += entry->size;
-			if (!id || id == self || !wants_to_run(folder, id))
+			if (!id || id == self)
 				continue;
 			if (count == THREADS)
 				return -1;
-			if (!read_run_time(folder, id, &threads[count].ran)) {
-				if (wants_to_run(folder, id))
-					return -1;
-				continue; /* it has ended */
-			}
-			threads[count++].id = id;
+			if (read_run_time(folder, id, &threads[count].ran))
+				threads[count++].id = id;
+			else if (wants_to_run(folder, id))
+				return -1; /* or it has ended */
 		}
 	return size < 0 ? -1 : count;
 }
 
-/* Keeps those that have not run since, and still want to. */
-static int keep_waiting(int folder, struct progress threads[THREADS], int count)
+/*
+ * Keeps those that have not run since. How many of them want to. One that sleeps now may be woken
+ * by one that is waited for: by the holder of a lock, inside the driver.
+ */
+static int keep_waiting(int folder, struct progress threads[THREADS], int *count)
 {
-	int left = 0;
+	int left = 0, waiting = 0;
 
-	for (int i = 0; i < count; i++) {
+	for (int i = 0; i < *count; i++) {
 		uint64_t ran;
 
-		if (read_run_time(folder, threads[i].id, &ran) && ran - threads[i].ran < RUN_NS &&
-		    wants_to_run(folder, threads[i].id))
-			threads[left++] = threads[i];
+		if (!read_run_time(folder, threads[i].id, &ran) || ran - threads[i].ran >= RUN_NS)
+			continue;
+		waiting += wants_to_run(folder, threads[i].id);
+		threads[left++] = threads[i];
 	}
-	return left;
+	*count = left;
+	return waiting;
 }
 
-bool thread_progress__wait(uint32_t milliseconds)
+enum thread_progress thread_progress__wait(uint32_t milliseconds)
 {
 	static struct progress threads[THREADS]; /* on the agent's own thread alone */
 	uint64_t until = clock__now() + milliseconds * 1000000ULL;
 	int folder = open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	int left = folder < 0 ? -1 : note_all(folder, threads);
+	int count = folder < 0 ? -1 : note_all(folder, threads), waiting = 0;
 	uint32_t turn = TURN_US;
 
-	while (left > 0 && clock__now() < until) {
+	while (count > 0 && (waiting = keep_waiting(folder, threads, &count)) &&
+	       clock__now() < until) {
 		thread__rest(turn);
 		turn = turn * 2 < TURN_MAX_US ? turn * 2 : TURN_MAX_US;
-		left = keep_waiting(folder, threads, left);
 	}
 	if (folder >= 0)
 		close(folder);
-	return left == 0;
+	return count < 0 ? THREADS_UNKNOWN : waiting ? THREADS_WAIT : THREADS_RAN;
 }

@@ -4,14 +4,18 @@
 #ifndef LIBCUPTI_USDT_BASE_THREAD_PROGRESS_H
 #define LIBCUPTI_USDT_BASE_THREAD_PROGRESS_H
 
-#include <stdbool.h>
 #include <stdint.h>
+
+enum thread_progress {
+	THREADS_RAN,
+	THREADS_WAIT,	 /* some want a CPU, and have not had one in that time */
+	THREADS_UNKNOWN, /* the process cannot see its own threads (no /proc), or has too many */
+};
 
 /*
  * Waits, at most so long, until each thread of the process that wants a CPU has had one for a
- * moment: then none is still in the middle of the few instructions that it was in. False: not all
- * have, or the process cannot see its own threads (no /proc).
+ * moment: then none is still in the middle of the few instructions that it was in.
  */
-bool thread_progress__wait(uint32_t milliseconds);
+enum thread_progress thread_progress__wait(uint32_t milliseconds);
 
 #endif

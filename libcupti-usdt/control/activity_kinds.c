@@ -14,6 +14,7 @@
 #include "libcupti-usdt/trace/api_calls.h"
 #include "libcupti-usdt/cupti/cupti_api.h"
 #include "libcupti-usdt/cupti/cupti_records.h"
+#include "libcupti-usdt/control/claim.h"
 #include "libcupti-usdt/control/graph_workarounds.h"
 #include "libcupti-usdt/base/launch_state.h"
 #include "libcupti-usdt/trace/graph_adds.h"
@@ -165,7 +166,7 @@ static bool stand_still(uint32_t groups)
 {
 	bool off = moves(groups, true);
 
-	return (!off && !moves(groups, false)) || switch_barrier__begin(off);
+	return (!off && !moves(groups, false)) || switch_barrier__begin(off, claim__must_yield());
 }
 
 bool activity_kinds__switch(uint32_t groups)

@@ -349,7 +349,7 @@ void control__sample(void)
 	bool opens = !sample_windows__is_open();
 
 	if (!subscriber || !sample_windows__is_due(clock__now()) ||
-	    (switch_barrier__is_needed() && !switch_barrier__begin(!opens)))
+	    !switch_barrier__begin(!opens, false))
 		return;
 	if (opens) {
 		gap.skipped += rings__launches() - gap.launches;

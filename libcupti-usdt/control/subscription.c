@@ -88,7 +88,8 @@ void subscription__settle(void)
 	bool yields = claim__must_yield();
 
 	thread__rest(SETTLE_MS * 1000);
-	if (!thread_progress__wait(yields ? YIELD_SETTLE_MS : CALLBACK_SETTLE_MS) && !yields)
+	if (thread_progress__wait(yields ? YIELD_SETTLE_MS : CALLBACK_SETTLE_MS) != THREADS_RAN &&
+	    !yields)
 		thread__rest(BLIND_SETTLE_MS * 1000);
 }
 

@@ -3,14 +3,15 @@
  * Where CUPTI needs it (before 13.0 Update 1), a slot for each thread that is inside of a graph's
  * launch, for as long as somebody listens: who is in one when a switch is due has entered it long
  * before. Other launches are let out by a pause. Later versions need no slots, and the barrier only
- * to switch off.
+ * to switch off: their launches end as soon as their threads have had a CPU.
  *
  * Failure modes: 1. a launch waits for ever: CUPTI does not come back. It waits for a limited time.
- * 2. a graph's launch does not end, as it waits for another that is held: the switch is put off,
- * the longer the oftener that happens. 3. a thread was inside before callbacks came, and has no
- * slot: nothing is switched off before they have come for a second. 4. callbacks were switched off
- * while a thread was inside, so that its slot stays taken: slots are forgotten with each
- * session. 5. more threads than slots: whoever has none is not seen, as if this were not here.
+ * 2. a graph's launch does not end, as it waits for another that is held, or a thread gets no CPU
+ * in the middle of one: the switch is put off, the longer the oftener that happens. 3. a thread was
+ * inside before callbacks came, and has no slot: nothing is switched off before they have come for
+ * a second. 4. callbacks were switched off while a thread was inside, so that its slot stays taken:
+ * slots are forgotten with each session. 5. more threads than slots: whoever has none is not seen,
+ * as if this were not here.
  */
 #include "libcupti-usdt/trace/switch_barrier.h"
 
@@ -28,8 +29,8 @@
 #define HELD_MS	  3500
 #define TURN_MS	  20
 #define SETTLE_MS 2   /* in which plain launches end, and a graph's that nobody saw begin */
-#define LEAVE_US  300 /* in which plain launches end, but for threads that do not get a CPU: */
-#define RUN_MS	  50  /* for so long at most these are waited for */
+#define LEAVE_US  300 /* in which plain launches end, but for threads that do not get a CPU */
+#define URGENT_MS 400 /* for which these are waited for if another client waits for us */
 #define QUIET_MS  100 /* at first: each time that it does not suffice twice as long */
 #define QUIET_MAX 800
 #define UNSEEN_NS 1000000000ULL /* a launch that began before callbacks came has ended */
@@ -112,30 +113,41 @@ static void put_off(void)
 		quiet_ms *= 2;
 }
 
-bool switch_barrier__begin(bool off)
+static bool graphs_have_left(void)
+{
+	thread__rest(SETTLE_MS * 1000);
+	for (uint32_t turn = 0; turn < quiet_ms; turn++) {
+		if (is_quiet())
+			return true;
+		thread__rest(1000);
+	}
+	return false;
+}
+
+static bool plain_launches_have_left(bool urgent)
+{
+	enum thread_progress progress;
+
+	thread__rest(LEAVE_US);
+	progress = thread_progress__wait(urgent ? URGENT_MS : quiet_ms / 2);
+	if (progress == THREADS_UNKNOWN)
+		thread__rest(SETTLE_MS * 1000);
+	return progress != THREADS_WAIT;
+}
+
+bool switch_barrier__begin(bool off, bool urgent)
 {
 	uint64_t now = clock__now();
 
 	if ((!switch_barrier__is_needed() && !off) || atomic_load(&held))
 		return true;
-	if (switch_barrier__is_needed() && (now < not_before || (off && now < unseen_until)))
+	if (now < not_before || (switch_barrier__is_needed() && off && now < unseen_until))
 		return false;
 	atomic_store(&held, 1);
 	launch_state__detour(DETOUR_BARRIER, true);
-	if (!switch_barrier__is_needed()) {
-		thread__rest(LEAVE_US);
-		/* Not all of them have run, or nobody can know. */
-		if (!thread_progress__wait(RUN_MS))
-			thread__rest(SETTLE_MS * 1000);
+	if (switch_barrier__is_needed() ? graphs_have_left() : plain_launches_have_left(urgent)) {
+		begin_anew();
 		return true;
-	}
-	thread__rest(SETTLE_MS * 1000);
-	for (uint32_t turn = 0; turn < quiet_ms; turn++) {
-		if (is_quiet()) {
-			begin_anew();
-			return true;
-		}
-		thread__rest(1000);
 	}
 	switch_barrier__end();
 	put_off();

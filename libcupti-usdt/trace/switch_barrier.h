@@ -22,12 +22,12 @@ void switch_barrier__open(uint32_t version, bool program_runs);
 bool switch_barrier__is_needed(void);
 
 /* On the agent's own thread, before something is switched on, or off: no thread comes into a launch
- * until switch_barrier__end(). Threads inside of one are waited for: 50 ms at most, if they do not
- * get a CPU; before 13.0 Update 1, those that launch a graph until they have left. False: one of
- * these does not return, or may have begun before callbacks came, and none is held any longer; try
- * again later. True at once where it is not needed, or begun already. Callbacks of launches must be
- * on, or none is held. */
-bool switch_barrier__begin(bool off);
+ * until switch_barrier__end(). Threads inside of one are waited for: until they have had a CPU, 50
+ * to 400 ms at most (400 if `urgent`: another client waits); before 13.0 Update 1, those that
+ * launch a graph until they have left, 800 ms at most. False: one of these has not left, or may
+ * have begun before callbacks came, and none is held any longer; try again later. True at once
+ * where it is not needed, or begun already. Callbacks of launches must be on, or none is held. */
+bool switch_barrier__begin(bool off, bool urgent);
 void switch_barrier__end(void);
 
 /* As a thread of the program enters and leaves a launch call of the driver. Waits, but never for

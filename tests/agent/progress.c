@@ -63,16 +63,16 @@ static void test_thread_progress(void)
 	if (!CPU_ISSET(0, &before) || !CPU_ISSET(1, &before))
 		return;
 	keep_to(1);
-	if (!thread_progress__wait(3000))
+	if (thread_progress__wait(3000) != THREADS_RAN)
 		fail("nobody wants a CPU");
 	start_spinner(&waits);
-	if (!thread_progress__wait(3000))
+	if (thread_progress__wait(3000) != THREADS_RAN)
 		fail("a thread that runs has not run");
 	start_spinner(&first);
-	if (!atomic_load(&first.ends) && thread_progress__wait(60))
+	if (!atomic_load(&first.ends) && thread_progress__wait(60) != THREADS_WAIT)
 		fail("a thread without a CPU has run");
 	atomic_store(&first.ends, true);
-	if (!thread_progress__wait(3000))
+	if (thread_progress__wait(3000) != THREADS_RAN)
 		fail("a thread that has its CPU back has not run");
 	atomic_store(&waits.ends, true);
 	pthread_join(first.thread, NULL);

@@ -329,6 +329,32 @@ host_says() {
 	run ! grep disable_races log
 }
 
+@test "the end of a window (a thread without a CPU in the middle of a launch) is put off" {
+	requires chrt
+	local thread
+	# In the program's session, as others compete with it as a whole.
+	cat >busy.sh <<-'EOF'
+		for _ in 1 2; do
+			(while [ ! -e go ]; do sleep 0.05; done; exec timeout --foreground 2 sh -c 'while :; do :; done') &
+		done
+		exec "$@"
+	EOF
+	SIMCUDA_DISABLE=race SIMCUDA_LAUNCH_NS=100000 SIMCUDA_LOG=$PWD/log \
+		plain busy sh busy.sh "$WORKLOADS/launch-storm" -s 6 -p 0 -t 3
+	ready busy
+	start tool "$CUDA_TRACE" stat --json -o out.json -p "$busy_PID" --sample 50ms/200ms -d 2.5
+	wait_for 10 sh -c "grep -qx cupti-flush /proc/$busy_PID/task/*/comm"
+	# The program's threads get what others leave, the library's do not.
+	for thread in "/proc/$busy_PID/task/"*; do
+		[ "$(cat "$thread/comm")" != launch-storm ] || chrt --idle -p 0 "${thread##*/}"
+	done
+	touch go
+	finished "$tool_PID"
+	json out.json '.totals.kernels > 100 and .lost.total == 0'
+	ends_well busy
+	run ! grep disable_races log
+}
+
 @test "stat -p (a forked child that uses no CUDA) leaves the child alone" {
 	cat >forks.py <<-'EOF'
 		import ctypes, os, time
