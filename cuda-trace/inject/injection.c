@@ -269,13 +269,13 @@ static void wait_for_call(struct work *work)
 /* Its filters may kill it for a system call, or make the C library abort. */
 static int check_filters(struct work *work, pid_t thread)
 {
-	const char *call = "";
+	const char *call = NULL;
 	int error = seccomp_filter__check(thread, &call);
 	char reason[TARGET_REASON_SIZE];
 
 	if (!error)
 		return 0;
-	if (error == -EACCES && *call)
+	if (error == -EACCES && call)
 		snprintf(reason, sizeof(reason), "its seccomp filter forbids %s()", call);
 	else
 		snprintf(reason, sizeof(reason),

@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 
 #ifndef PTRACE_SECCOMP_GET_FILTER
@@ -37,6 +38,8 @@
 #define THREAD_FLAGS                                                                        \
 	(CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM | \
 	 CLONE_SETTLS | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID)
+
+#define COUNT(calls) (sizeof(calls) / sizeof((calls)[0]))
 
 #define CALL(name, ...)             \
 	{                           \
@@ -76,6 +79,26 @@ static const struct needed_call {
 	CALL(memfd_create, 0, MFD_CLOEXEC),
 	CALL(nanosleep, 0),
 	CALL(exit, 0),
+};
+
+/* The agent does without these if they fail. */
+static const struct needed_call attempted[] = {
+	CALL(getdents64, 3),
+	CALL(sched_getaffinity, 0),
+	CALL(sched_setaffinity, 0),
+	CALL(mincore, 0, 4096),
+	CALL(pwrite64, 3),
+	CALL(write, 3),
+	CALL(readlinkat, (uint64_t)AT_FDCWD),
+	CALL(faccessat, (uint64_t)AT_FDCWD),
+	CALL(socketpair, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0),
+	CALL(ppoll, 0, 1),
+	CALL(recvmsg, 3),
+#ifdef SYS_poll
+	CALL(poll, 0, 1),
+	CALL(readlink, 0),
+	CALL(access, 0),
+#endif
 };
 
 static uint32_t load(const struct seccomp_data *data, uint32_t offset, bool *fault)
@@ -183,14 +206,26 @@ static uint32_t run(const struct sock_filter *code, size_t count, const struct s
 	return SECCOMP_RET_KILL_PROCESS;
 }
 
-static bool lets_pass(const struct sock_filter *code, size_t count, const struct needed_call *call)
+static bool lets_pass(const struct sock_filter *code, size_t count, const struct needed_call *call,
+		      bool may_fail)
 {
 	struct seccomp_data data = {.nr = call->number, .arch = THIS_ARCH};
 	uint32_t answer;
 
 	memcpy(data.args, call->arguments, sizeof(call->arguments));
 	answer = run(code, count, &data) & SECCOMP_RET_ACTION_FULL;
-	return answer == SECCOMP_RET_ALLOW || answer == SECCOMP_RET_LOG;
+	return answer == SECCOMP_RET_ALLOW || answer == SECCOMP_RET_LOG ||
+	       (may_fail && answer == SECCOMP_RET_ERRNO);
+}
+
+/* NULL = all of them. */
+static const char *first_stopped(const struct sock_filter *code, size_t count,
+				 const struct needed_call *calls, size_t call_count, bool may_fail)
+{
+	for (size_t i = 0; i < call_count; i++)
+		if (!lets_pass(code, count, &calls[i], may_fail))
+			return calls[i].name;
+	return NULL;
 }
 
 /* glibc asks for this first, and takes an answer for "not there" as one. */
@@ -212,14 +247,13 @@ int seccomp_filter__check(pid_t thread, const char **call)
 
 		if (count < 0)
 			return errno == ENOENT && filter ? 0 : -errno;
-		*call = "clone3";
-		if (!answers_clone3(code, count))
+		*call = answers_clone3(code, count)
+				? first_stopped(code, count, needed, COUNT(needed), false)
+				: "clone3";
+		if (!*call)
+			*call = first_stopped(code, count, attempted, COUNT(attempted), true);
+		if (*call)
 			return -EACCES;
-		for (size_t i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
-			*call = needed[i].name;
-			if (!lets_pass(code, count, &needed[i]))
-				return -EACCES;
-		}
 	}
 	return -E2BIG;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Checks whether a process's seccomp filters allow the system calls that loading the agent makes.
- * The usual filters of containers do. One thread, the tracer's.
+ * Checks whether a process's seccomp filters allow the system calls that loading the agent and the
+ * agent make, or let those fail that may fail. The usual filters of containers do. One thread, the
+ * tracer's.
  */
 #ifndef CUDA_TRACE_INJECT_SECCOMP_FILTER_H
 #define CUDA_TRACE_INJECT_SECCOMP_FILTER_H

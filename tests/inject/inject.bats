@@ -192,6 +192,16 @@ ends_well() { # NAME
 	run -1 attach -p "$bonds_PID"
 	assert_output --partial "its seccomp filter forbids openat()"
 	ends_well bonds
+	# What may fail must not kill, either.
+	plain bonds "$WORKLOADS/bonds" sockdie 3000
+	wait_for 10 grep -q 'Seccomp:[[:space:]]*2' "/proc/$bonds_PID/status"
+	run -1 attach -p "$bonds_PID"
+	assert_output --partial "its seccomp filter forbids socketpair()"
+	ends_well bonds
+	plain bonds "$WORKLOADS/bonds" nosocket 3000
+	wait_for 10 grep -q 'Seccomp:[[:space:]]*2' "/proc/$bonds_PID/status"
+	run -0 attach -p "$bonds_PID"
+	ends_well bonds
 }
 
 @test "attach (another mount namespace, without the library) loads a copy from memory" {

@@ -22,6 +22,7 @@ static const char help[] =
 	"usage: bonds MODE [MILLISECONDS]\n"
 	"Launches kernels before and after it put itself in bonds, for MILLISECONDS (300):\n"
 	"  seccomp  opening a file, a socket, a program or a tracer is death from then on\n"
+	"  nosocket a pair of sockets cannot be made from then on (sockdie: is death)\n"
 	"  chroot   in an empty folder (root)\n"
 	"  vfork    with children that begin another program\n"
 	"  signals  with a signal every millisecond, which no tracer's thread may get\n"
@@ -89,9 +90,17 @@ static void must(int failed, const char *what)
 	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_##call, 0, 1), \
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS)
 
+static void set_filter(const struct sock_filter *filter, size_t count)
+{
+	struct sock_fprog rules = {count, (struct sock_filter *)filter};
+
+	must(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs");
+	must(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &rules), "seccomp");
+}
+
 static void filter_calls(void)
 {
-	struct sock_filter filter[] = {
+	const struct sock_filter filter[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
 		DIES_OF(openat),
 		DIES_OF(socket),
@@ -102,10 +111,20 @@ static void filter_calls(void)
 		DIES_OF(process_vm_readv),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
-	struct sock_fprog rules = {sizeof(filter) / sizeof(filter[0]), filter};
 
-	must(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs");
-	must(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &rules), "seccomp");
+	set_filter(filter, sizeof(filter) / sizeof(filter[0]));
+}
+
+static void filter_sockets(uint32_t answer)
+{
+	const struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_socketpair, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, answer),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+
+	set_filter(filter, sizeof(filter) / sizeof(filter[0]));
 }
 
 static void change_root(void)
@@ -187,6 +206,10 @@ int main(int argc, char **argv)
 	launch_some();
 	if (!strcmp(mode, "seccomp"))
 		filter_calls();
+	else if (!strcmp(mode, "nosocket"))
+		filter_sockets(SECCOMP_RET_ERRNO | EACCES);
+	else if (!strcmp(mode, "sockdie"))
+		filter_sockets(SECCOMP_RET_KILL_PROCESS);
 	else if (!strcmp(mode, "chroot"))
 		change_root();
 	else if (!strcmp(mode, "signals"))
