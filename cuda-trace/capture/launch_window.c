@@ -3,10 +3,10 @@
  * Called by the event dispatcher for each record of an agent; the tool's one thread. While the
  * window is open and a launch of the process has come, it costs two comparisons.
  *
- * After the end, a kernel that started behind it belongs to a launch that is outside, or waited in
- * its stream. That is known when the launch has come, which may be later: it is kept until then.
- * So is a kernel that seems to be launched before the first launch: another thread's launches may
- * come later than the kernels.
+ * After the end, a kernel that started behind it, or so shortly before that its GPU time may be
+ * off, belongs to a launch that is outside, or waited in its stream. That is known when the launch
+ * has come, which may be later: it is kept until then. So is a kernel that seems to be launched
+ * before the first launch: another thread's launches may come later than the kernels.
  */
 #include "cuda-trace/capture/launch_window.h"
 
@@ -131,7 +131,7 @@ static bool started_behind(const struct launch_window *window, const struct kept
 	uint64_t start =
 		kept->head.kind == CUDA_RECORD_GRAPH ? kept->graph.start : kept->kernel.start;
 
-	return window->end && start >= window->end;
+	return window->end && start + SLACK_NS >= window->end;
 }
 
 /* Those of the process of which it is known now that their launches are inside; at last, all. */
@@ -214,7 +214,7 @@ static void handle_kernel(struct launch_window *window, struct process *process,
 		keep_early(window, process, record);
 		return;
 	}
-	if (window->end && start >= window->end) {
+	if (window->end && start + SLACK_NS >= window->end) {
 		if (!is_outside(window, process, record))
 			keep(window, process, record);
 		return;

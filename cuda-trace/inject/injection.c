@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -278,8 +279,9 @@ static int check_filters(struct work *work, pid_t thread)
 	if (error == -EACCES && call)
 		snprintf(reason, sizeof(reason), "its seccomp filter forbids %s()", call);
 	else
-		snprintf(reason, sizeof(reason),
-			 "its seccomp filters cannot be read (CAP_SYS_ADMIN can)");
+		snprintf(reason, sizeof(reason), "its seccomp filters cannot be read (%s)",
+			 prctl(PR_GET_SECCOMP) > 0 ? "this tool is under one itself"
+						   : "CAP_SYS_ADMIN can");
 	return fail(work, -EACCES, reason);
 }
 

@@ -206,9 +206,11 @@ void clients__end(struct clients *clients, int fd)
 
 void clients__sweep(struct clients *clients)
 {
-	uint64_t now = monotonic__ns();
+	uint64_t now;
 
 	pthread_mutex_lock(&clients->lock);
+	/* Not before: no step of a client may be later. */
+	now = monotonic__ns();
 	for (int i = 0; i < CLIENTS_SLOTS; i++) {
 		struct client *client = &clients->client[i];
 
@@ -221,9 +223,10 @@ void clients__sweep(struct clients *clients)
 
 void clients__cut_late(struct clients *clients)
 {
-	uint64_t now = monotonic__ns();
+	uint64_t now;
 
 	pthread_mutex_lock(&clients->lock);
+	now = monotonic__ns();
 	for (int i = 0; i < CLIENTS_SLOTS; i++) {
 		struct client *client = &clients->client[i];
 

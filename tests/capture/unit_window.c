@@ -50,6 +50,11 @@ int main(void)
 	kernel(window, &process, 100, 5000100);
 	launch(window, &process, 50, 4999200);
 	launch(window, &process, 60, 4999400);
+	launch_window__close(window, 9000000);
+	kernel(window, &process, 200, 8999500); /* its time may be off: it is known below */
+	kernel(window, &process, 110, 8999600);
+	launch(window, &process, 110, 8999000);
+	launch(window, &process, 200, 9000100);
 	launch_window__finish(window, &process);
 	launch_window__free(window);
 	return 0;

@@ -70,5 +70,6 @@ storm() {
 @test "launch window (kernels before the launches of another thread) delivers those that are launched, and no other" {
 	cc -std=gnu11 -D_GNU_SOURCE -I"$TOP" -I"$B" -o unit "$TOP/tests/capture/unit_window.c" "$TOP/cuda-trace/capture/launch_window.c"
 	run -0 ./unit
-	assert_output "$(printf '%s\n' 'launch 100' 'kernel 100' 'launch 50' 'launch 60' 'kernel 60')"
+	assert_output "$(printf '%s\n' 'launch 100' 'kernel 100' 'launch 50' 'launch 60' 'kernel 60' \
+		'launch 110' 'kernel 110')"
 }

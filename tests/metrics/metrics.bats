@@ -76,6 +76,13 @@ value() {
 	assert_equal "$(grep '^cuda_trace_lost_records_total' scrape | awk '{ s += $NF } END { print s }')" 0
 }
 
+@test "clients of metrics (steps while others are swept) are not cut off" {
+	cc -std=gnu11 -D_GNU_SOURCE -pthread -I"$TOP" -o unit "$TOP/tests/metrics/unit_clients.c" \
+		"$TOP/cuda-trace/metrics/metrics_clients.c" "$TOP/cuda-trace/base/clock.c"
+	run -0 ./unit
+	assert_output "cut off: 0"
+}
+
 # CUPTI reports a context in a buffer, some ms after the first launches. A series of their own would begin
 # with them, and no rate() would have them.
 @test "metrics (launches before their context's device is reported) has them in the device's series, and in no other" {

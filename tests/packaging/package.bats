@@ -114,7 +114,8 @@ each_suite() {
 		/usr/share/bash-completion/completions/cuda-trace /usr/share/zsh/vendor-completions/_cuda-trace \
 		/usr/share/fish/vendor_completions.d/cuda-trace.fish /etc/profile.d/cuda-trace.sh \
 		/etc/csh/login.d/cuda-trace.csh /etc/default/cuda-trace /lib/systemd/system/cuda-trace-metrics.service \
-		/usr/share/cuda-trace/metrics-sys-admin.conf /usr/share/cuda-trace/metrics-counters.conf; do
+		/usr/share/cuda-trace/metrics-sys-admin.conf /usr/share/cuda-trace/metrics-counters.conf \
+		/usr/share/cuda-trace/metrics-attach.conf; do
 		has cuda-trace "$file"
 	done
 }

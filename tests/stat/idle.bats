@@ -109,7 +109,7 @@ advice() {
 @test "stat --idle (a wait after each kernel, and a launch that takes longer than its end) blames the wait" {
 	SIMCUDA_WAKE_NS=5000 SIMCUDA_LAUNCH_NS=30000 watch_idle each-sync
 	json out.json '[.idle.causes[] | select(.cause == "cuda_call" or .cause == "launch")] |
-		.[0].cause == "cuda_call" and .[0].places[0].place == "cuStreamSynchronize" and .[0].ns > 10 * (.[1].ns // 0)'
+		.[0].cause == "cuda_call" and .[0].places[0].place == "cuStreamSynchronize" and .[0].gaps > 20 * (.[1].gaps // 0)'
 }
 
 @test "stat --idle (copies of pageable memory) blames these copies" {
