@@ -173,7 +173,12 @@ wait_for() {
 finished() {
 	local end=$((SECONDS + ${2:-30}))
 	while kill -0 "$1" 2>/dev/null; do
-		[ $SECONDS -lt $end ] || { fail "process $1 does not end"; return 1; }
+		[ $SECONDS -lt $end ] || {
+			# Where it hangs: on a busy machine, nobody sees it twice.
+			grep -H "" "/proc/$1/task/"*/{comm,stack} | sed "s|^/proc/||"
+			fail "process $1 does not end"
+			return 1
+		}
 		sleep 0.05
 	done
 	status=0
