@@ -148,7 +148,7 @@ static int write_summary(const struct report_file *file, enum report_format form
 	mps = capture_of(file, "MPS");
 	if (mps)
 		stat_time__set_mps(summary.table.timeline, ran_mps);
-	summary.table.sampled = is_sample(file);
+	summary.table.sampled = summary.table.copies_sampled = is_sample(file);
 	summary.table.ranges_reported = report_file__any(file, "NVTX_EVENTS") > 0;
 	stat_table__set_past(&summary.table);
 	summary.table.collectives_reported = report_collectives__recorded(file);

@@ -116,6 +116,25 @@ static void say_empty(const char *name, const char *text)
 	free(how);
 }
 
+static void say_sampled(const struct report_file *file, const char *name, const char *text)
+{
+	char *sampled = find_directive(text, "Sampled");
+	int64_t share;
+
+	if (sampled && report_file__has(file, "CUDA_TRACE_SAMPLES", NULL) &&
+	    report_file__any(file, "CUDA_TRACE_SAMPLES") > 0) {
+		share = report_file__number(file,
+					    "SELECT 10000 * sum(openNs) / max(sum(watchedNs), 1) "
+					    "FROM CUDA_TRACE_SAMPLES",
+					    0);
+		fprintf(stderr,
+			"cuda-trace report: --%s has what was in windows of --sample, %.2f%% of "
+			"the time; the summary (no option) has estimates\n",
+			name, share / 100.0);
+	}
+	free(sampled);
+}
+
 static int run_table(const struct report_file *file, const char *name, const char *text,
 		     const char *sql, FILE *out, enum report_format format, int64_t limit)
 {
@@ -134,6 +153,8 @@ static int run_table(const struct report_file *file, const char *name, const cha
 		err = report_file__complain(file);
 	else if (!err && !rows)
 		say_empty(name, text);
+	else if (!err)
+		say_sampled(file, name, text);
 	sqlite3_finalize(statement);
 	free(limited);
 	free(title);

@@ -4,6 +4,7 @@
  * comments that say what it is, and has sections, each of one statement:
  *   -- Title: what the table shows
  *   -- Needs: TABLE ...   without these the report is skipped, with a message
+ *   -- Sampled: yes       with record --sample, the rows are of its windows, which a message says
  *   -- Group: NAME        the statement's rows are grouped into temp.NAME, see groups__make_table()
  *   -- Spans: NAME        the union of the statement's spans goes to temp.NAME
  *   -- Table:             the statement that makes the report

@@ -154,6 +154,20 @@ heard() {
 	within report.json .totals.gpu_ns .totals.gpu_ns_error "$((10000 * (200 + 5005)))"
 	ct record -q -f -o r.db -- "$SIM" "$WORKLOADS/saxpy" >out
 	json <(ct report --json r.db) '.totals.estimated == false'
+	ct report --kernels r.db >out 2>err
+	assert_equal "$(cat err)" ""
+}
+
+@test "record --sample: report estimates copies, too, and says that tables have the windows alone" {
+	alone
+	ct record -q --sample 20ms/200ms -o r.db -- "$SIM" "$WORKLOADS/idle/pageable" 2000 >out
+	ct report --json r.db >report.json
+	json report.json '.copies | length == 1 and (.[0] | .sampled < 600 and .estimated)'
+	jq -e ".copies[0].count / $(expect_key out memcpys) | . > 0.6 and . < 1.6" report.json
+	ct report r.db >text
+	grep -qx 'Copies, estimated' text
+	ct report --copies r.db >out 2>err
+	grep -qE '^cuda-trace report: --copies has what was in windows of --sample, [0-9.]+% of the time; the summary [(]no option[)] has estimates$' err
 }
 
 @test "record (without windows, beside a tool that has some) keeps everything, and estimates nothing" {

@@ -681,7 +681,10 @@ served() { # SECONDS
 	exporter --by-pid --label-sets 20 --by-kernel 5 --events kernels
 	start crowd "$CROWD" --processes $processes --names $((SLOW ? 10 : 20)) --own-names \
 		--launches 128 --wait-ms 20000
-	while kill -0 "$crowd_PID" 2>/dev/null; do
+	# Once more when it has ended: a busy machine scrapes rarely.
+	local running=1
+	while [ $running = 1 ]; do
+		kill -0 "$crowd_PID" 2>/dev/null || running=0
 		scrape
 		series=$(grep -c '^cuda_kernel_launches_total' scrape || true)
 		[ "$series" -le "$most" ] || most=$series

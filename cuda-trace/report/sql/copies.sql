@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: BSD-2-Clause
 -- Title: Copies, by direction
 -- Needs: CUPTI_ACTIVITY_KIND_MEMCPY
+-- Sampled: yes
 -- Group: copy_sums
 SELECT copyKind AS kind, srcKind AS source, dstKind AS target, end - start AS ns, bytes
 FROM CUPTI_ACTIVITY_KIND_MEMCPY;

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: BSD-2-Clause
 -- Title: Kernels, by time on the GPU
 -- Needs: CUPTI_ACTIVITY_KIND_KERNEL
+-- Sampled: yes
 -- Group: kernel_sums
 SELECT demangledName AS name, end - start AS ns FROM CUPTI_ACTIVITY_KIND_KERNEL;
 -- Table:

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: BSD-2-Clause
 -- Title: Memsets, by kind of memory
 -- Needs: CUPTI_ACTIVITY_KIND_MEMSET
+-- Sampled: yes
 -- Group: memset_sums
 SELECT memKind AS kind, end - start AS ns, bytes FROM CUPTI_ACTIVITY_KIND_MEMSET;
 -- Table:
