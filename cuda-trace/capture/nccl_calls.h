@@ -14,6 +14,15 @@ struct recorded_kernel {
 	uint64_t graph_node;  /* that a replay executed; 0 = it was launched by the call */
 };
 
+/* A kernel of a collective, of a process on this machine, waited for the rank that came last. */
+struct collective_wait {
+	uint32_t pid;
+	uint64_t start; /* of the kernel, ns */
+	uint64_t ns;
+	uint32_t function; /* enum nccl_function, of the kernel's first call */
+	int32_t last;	   /* the rank; -1 = unknown */
+};
+
 /* "all_reduce"; NULL if this function is no operation. */
 const char *nccl_calls__operation(uint32_t function);
 /* "float32"; NULL if the type is not known. */

@@ -234,7 +234,7 @@ static void tell_waits(const struct nccl_comms *comms, const struct nccl_comm *c
 		if (!comm->ranks[i].host)
 			comms->waited(
 				comms->context,
-				&(struct nccl_comm_waited){
+				&(struct collective_wait){
 					.pid = comm->ranks[i].pid,
 					.start = meetings->starts[first + i],
 					.ns = meetings->durations[first + i] - meeting->shortest,

@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "bpf/event.h"
+#include "cuda-trace/capture/nccl_calls.h"
 
 /* Of one operation on one communicator, over all ranks that were seen. */
 struct nccl_comm_sums {
@@ -90,14 +90,6 @@ struct nccl_comm_limits {
 	uint32_t waiting;  /* calls and kernels without their other half */
 };
 
-/* A kernel of a process on this machine, and how long it waited for the rank that came last. */
-struct nccl_comm_waited {
-	uint32_t pid;
-	uint64_t start, ns;
-	uint32_t function; /* enum nccl_function, of its first part */
-	int32_t last;	   /* rank; -1 = unknown */
-};
-
 struct nccl_comms {
 	struct nccl_comm *list;
 	uint32_t count, capacity;
@@ -110,7 +102,7 @@ struct nccl_comms {
 				the node of a graph was lost */
 	uint64_t unknown_nodes; /* kernels in graphs that were captured before they were observed */
 	/* Of each kernel whose collective has met. Set before the first one; NULL = nobody asks. */
-	void (*waited)(void *context, const struct nccl_comm_waited *waited);
+	void (*waited)(void *context, const struct collective_wait *waited);
 	void *context;
 };
 

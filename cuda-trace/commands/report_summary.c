@@ -39,11 +39,9 @@ static void on_collective(void *context, struct process *process,
 	stat_table__collective(&((struct summary *)context)->table, process, call, kernel);
 }
 
-static void on_waited(void *context, const struct nccl_comm_waited *waited)
+static void on_waited(void *context, const struct collective_wait *wait)
 {
-	report_idle__waited(((struct summary *)context)->idle,
-			    &(struct idle_collective){waited->pid, waited->start, waited->ns,
-						      waited->function, waited->last});
+	report_idle__waited(((struct summary *)context)->idle, wait);
 }
 
 static void on_process_end(void *context, struct process *process)

@@ -151,12 +151,9 @@ static void on_collective(void *context, struct process *process,
 	stat_table__collective(&stat->table, process, call, kernel);
 }
 
-static void on_waited(void *context, const struct nccl_comm_waited *waited)
+static void on_waited(void *context, const struct collective_wait *wait)
 {
-	struct stat *stat = context;
-
-	idle__waited(stat->idle, &(struct idle_collective){waited->pid, waited->start, waited->ns,
-							   waited->function, waited->last});
+	idle__waited(((struct stat *)context)->idle, wait);
 }
 
 static void on_stack(void *context, struct process *process, const struct event *event)

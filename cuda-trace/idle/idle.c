@@ -267,7 +267,7 @@ void idle__record(struct idle *idle, struct process *process, const struct cuda_
 	idle_gaps__record(idle->gaps, host, record);
 }
 
-void idle__waited(struct idle *idle, const struct idle_collective *wait)
+void idle__waited(struct idle *idle, const struct collective_wait *wait)
 {
 	struct idle_host *host = idle_timeline__host(idle->timeline, wait->pid);
 

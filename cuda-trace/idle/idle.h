@@ -7,6 +7,7 @@
 #define CUDA_TRACE_IDLE_IDLE_H
 
 #include "cuda-trace/base/gpu_set.h"
+#include "cuda-trace/capture/nccl_calls.h"
 #include "cuda-trace/idle/idle_causes.h"
 #include "cuda-trace/idle/idle_timeline.h"
 #include "libcupti-usdt/probes.h"
@@ -71,17 +72,9 @@ void idle__end(struct idle *idle, struct process *process);
 typedef void (*idle_gap_handler)(void *context, uint32_t pid, enum idle_cause cause, uint64_t from,
 				 uint64_t to);
 void idle__on_gap(struct idle *idle, idle_gap_handler handle, void *context);
-/*
- * A kernel of a collective waited for the rank that came last: until then it is no work. Before or
- * after its record, as long as its time is not explained.
- */
-struct idle_collective {
-	uint32_t pid;
-	uint64_t start, ns;
-	uint32_t function; /* enum nccl_function */
-	int32_t last;	   /* the rank; -1 = unknown */
-};
-void idle__waited(struct idle *idle, const struct idle_collective *wait);
+/* Such a wait is no work. Before or after the kernel's record, as long as its time is not
+ * explained. */
+void idle__waited(struct idle *idle, const struct collective_wait *wait);
 /* Several times a second. */
 void idle__tick(struct idle *idle);
 /*

@@ -23,7 +23,7 @@ void idle_gaps__record(struct idle_gaps *gaps, struct idle_host *host,
 		       const struct cuda_record *record);
 /* See idle__waited(). */
 void idle_gaps__waited(struct idle_gaps *gaps, struct idle_host *host,
-		       const struct idle_collective *wait);
+		       const struct collective_wait *wait);
 /* Its devices may be others from now on. */
 void idle_gaps__leave(struct idle_gaps *gaps, struct idle_host *host);
 size_t idle_gaps__size(const struct idle_gaps *gaps);

@@ -24,7 +24,7 @@ struct operation {
 /* A collective whose operation is to be found. */
 struct gaps_wait {
 	struct idle_host *host;
-	struct idle_collective collective;
+	struct collective_wait collective;
 };
 
 struct gpu {

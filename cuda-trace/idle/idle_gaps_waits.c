@@ -10,7 +10,7 @@
 #define SHORTEST_NS 20000 /* less is how exactly the ranks' times are known */
 
 void idle_gaps__waited(struct idle_gaps *gaps, struct idle_host *host,
-		       const struct idle_collective *wait)
+		       const struct collective_wait *wait)
 {
 	if (wait->ns < SHORTEST_NS)
 		return;
@@ -44,7 +44,7 @@ static struct operation *operation_of(struct gpu *gpu, const struct gaps_wait *w
 
 static bool place(struct idle_gaps *gaps, const struct gaps_wait *wait)
 {
-	const struct idle_collective *collective = &wait->collective;
+	const struct collective_wait *collective = &wait->collective;
 	struct operation *operation = NULL;
 
 	for (uint32_t i = 0; i < gaps->set.count && !operation; i++)

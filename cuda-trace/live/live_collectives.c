@@ -40,7 +40,7 @@ struct live_collectives *live_collectives__open(struct session_options *options,
 }
 
 void live_collectives__notify(struct live_collectives *live,
-			      void (*waited)(void *context, const struct nccl_comm_waited *waited),
+			      void (*waited)(void *context, const struct collective_wait *waited),
 			      void *context)
 {
 	live->comms.waited = waited;

@@ -12,7 +12,7 @@ struct live_collectives;
 struct live_collectives *live_collectives__open(struct session_options *options, uint32_t ranks);
 /* See struct nccl_comms. Before anything comes. */
 void live_collectives__notify(struct live_collectives *live,
-			      void (*waited)(void *context, const struct nccl_comm_waited *waited),
+			      void (*waited)(void *context, const struct collective_wait *waited),
 			      void *context);
 void live_collectives__call(struct live_collectives *live, struct process *process,
 			    const struct event_collective *call);

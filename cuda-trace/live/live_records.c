@@ -3,13 +3,9 @@
 
 #include "cuda-trace/idle/idle_budget.h"
 
-static void note_waited(void *context, const struct nccl_comm_waited *waited)
+static void note_waited(void *context, const struct collective_wait *wait)
 {
-	struct live_records *records = context;
-
-	idle__waited(records->idle,
-		     &(struct idle_collective){waited->pid, waited->start, waited->ns,
-					       waited->function, waited->last});
+	idle__waited(((struct live_records *)context)->idle, wait);
 }
 
 bool live_records__open(struct live_records *records, const struct live_options *options,

@@ -219,7 +219,7 @@ void report_idle__record(struct report_idle *idle, struct process *process,
 	idle__record(idle->idle, process, record);
 }
 
-void report_idle__waited(struct report_idle *idle, const struct idle_collective *wait)
+void report_idle__waited(struct report_idle *idle, const struct collective_wait *wait)
 {
 	if (idle)
 		idle__waited(idle->idle, wait);

@@ -19,7 +19,7 @@ const char *report_idle__unknown(const struct report_file *file);
 int report_idle__open(struct report_idle **idle, const struct report_file *file);
 /* Times as in the recording; see idle__on_gap(). */
 void report_idle__on_gap(struct report_idle *idle, idle_gap_handler handle, void *context);
-void report_idle__waited(struct report_idle *idle, const struct idle_collective *wait);
+void report_idle__waited(struct report_idle *idle, const struct collective_wait *wait);
 /* In the order in which they are played. */
 void report_idle__record(struct report_idle *idle, struct process *process,
 			 const struct cuda_record *record);
