@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cuda-trace/base/array_grow.h"
+#include "cuda-trace/base/sorted.h"
 
 #define MAX_INTERVALS 65536 /* power of 2 */
 
@@ -41,17 +42,7 @@ static bool has_space(struct interval_set *set)
 /* How many begin at this time or before. */
 static uint32_t begun(const struct interval_set *set, uint64_t time)
 {
-	uint32_t low = 0, high = set->count;
-
-	while (low < high) {
-		uint32_t middle = (low + high) / 2;
-
-		if (set->list[middle].start <= time)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return sorted__count_before(set->count, i, set->list[i].start <= time);
 }
 
 void interval_set__add(struct interval_set *set, uint64_t start, uint64_t end)

@@ -12,6 +12,7 @@
 #include "cuda-trace/base/array_grow.h"
 #include "cuda-trace/base/demangle.h"
 #include "cuda-trace/base/key_index.h"
+#include "cuda-trace/base/sorted.h"
 #include "cuda-trace/export/export_frames.h"
 #include "cuda-trace/recording/store_callstacks.h"
 #include "cuda-trace/recording/store_text.h"
@@ -347,16 +348,8 @@ int export_callstacks__open(struct export_callstacks **result, const struct repo
 
 static const struct chain *find_chain(const struct export_callstacks *callstacks, int64_t id)
 {
-	size_t low = 0, high = callstacks->count;
+	size_t low = sorted__count_before(callstacks->count, i, callstacks->list[i].id < id);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (callstacks->list[middle].id < id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low < callstacks->count && callstacks->list[low].id == id ? &callstacks->list[low]
 									 : NULL;
 }

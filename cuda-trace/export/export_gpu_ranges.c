@@ -10,6 +10,7 @@
 #include <string.h>
 #include "cuda-trace/base/array_grow.h"
 #include "cuda-trace/base/key_index.h"
+#include "cuda-trace/base/sorted.h"
 #include "cuda-trace/base/text.h"
 #include "cuda-trace/export/export_ranges.h"
 #include "cuda-trace/export/export_timeline.h"
@@ -109,20 +110,13 @@ static int read_work(void *context, int columns, sqlite3_value **row)
 	struct call key = {
 		.id = timeline__flow_id(all->timeline, global, sqlite3_value_int64(row[3])),
 		.start = INT64_MIN};
-	size_t low = 0, high = all->call_count, range;
+	size_t low, range;
 	int err = 0;
 
 	if (!report_times__are_possible(work.start, work.end))
 		return 0;
 	/* The outer of two calls, which began first. */
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (by_id(&all->calls[middle], &key) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	low = sorted__count_before(all->call_count, i, by_id(&all->calls[i], &key) < 0);
 	if (low == all->call_count || all->calls[low].id != key.id)
 		return 0;
 	range = export_ranges__at(&all->ranges, all->calls[low].global, all->calls[low].start);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cuda-trace/base/text.h"
+#include "cuda-trace/base/sorted.h"
 #include "cuda-trace/export/export_perfetto.h"
 #include "cuda-trace/export/export_ranges.h"
 #include "cuda-trace/report/report_thread_states.h"
@@ -42,21 +43,18 @@ static int by_launch(const void *one, const void *two)
 	return a->event < b->event ? -1 : a->event > b->event;
 }
 
+static bool is_before(const struct perfetto_work *work, int64_t global, int64_t correlation)
+{
+	return work->global < global || (work->global == global && work->correlation < correlation);
+}
+
 /* The first of a launch's; NULL = it made nothing that was recorded. */
 static const struct perfetto_work *find_work(const struct perfetto *perfetto, int64_t global,
 					     int64_t correlation)
 {
-	uint32_t low = 0, high = perfetto->work_count;
+	uint32_t low = sorted__count_before(perfetto->work_count, i,
+					    is_before(&perfetto->work[i], global, correlation));
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		const struct perfetto_work *at = &perfetto->work[middle];
-
-		if (at->global < global || (at->global == global && at->correlation < correlation))
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	if (low == perfetto->work_count || perfetto->work[low].global != global ||
 	    perfetto->work[low].correlation != correlation)
 		return NULL;

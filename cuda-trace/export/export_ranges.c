@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cuda-trace/base/array_grow.h"
+#include "cuda-trace/base/sorted.h"
 #include "cuda-trace/report/report_scan.h"
 #include "cuda-trace/report/report_times.h"
 
@@ -78,19 +79,16 @@ int export_ranges__read(struct nvtx_ranges *ranges, const struct report_file *fi
 	return err;
 }
 
+static bool has_begun(const struct nvtx_range *range, int64_t global, int64_t time)
+{
+	return range->global < global || (range->global == global && range->start <= time);
+}
+
 size_t export_ranges__at(const struct nvtx_ranges *ranges, int64_t global, int64_t time)
 {
-	size_t low = 0, high = ranges->count;
+	size_t low =
+		sorted__count_before(ranges->count, i, has_begun(&ranges->list[i], global, time));
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct nvtx_range *range = &ranges->list[middle];
-
-		if (range->global < global || (range->global == global && range->start <= time))
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low && ranges->list[low - 1].global == global ? low - 1 : NO_RANGE;
 }
 

@@ -10,6 +10,7 @@
 #include <string.h>
 #include "cuda-trace/base/array_grow.h"
 #include "cuda-trace/base/clock.h"
+#include "cuda-trace/base/sorted.h"
 #include "cuda-trace/capture/nccl_calls.h"
 #include "cuda-trace/capture/record_times.h"
 #include "cuda-trace/idle/idle_gaps_parts.h"
@@ -271,17 +272,7 @@ void idle_gaps__explain(struct idle_gaps *gaps, struct gpu *gpu, uint64_t from, 
 /* The first interval that ends after that. */
 static uint32_t first_after(const struct interval *list, uint32_t count, uint64_t time)
 {
-	uint32_t low = 0, high = count;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (list[middle].end <= time)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return sorted__count_before(count, i, list[i].end <= time);
 }
 
 /* Of a gap, the parts that were observed. One that an untimed launch ended is explained as if it

@@ -4,6 +4,7 @@
  * when the kernels of all ranks are, which is later than the record of the first.
  */
 #include "cuda-trace/base/array_grow.h"
+#include "cuda-trace/base/sorted.h"
 #include "cuda-trace/idle/idle_gaps_parts.h"
 
 #define WAITS_MAX   65536
@@ -26,16 +27,8 @@ void idle_gaps__waited(struct idle_gaps *gaps, struct idle_host *host,
 static struct operation *operation_of(struct gpu *gpu, const struct gaps_wait *wait)
 {
 	uint64_t start = wait->collective.start;
-	uint32_t low = 0, high = gpu->count;
+	uint32_t low = sorted__count_before(gpu->count, i, gpu->operations[i].start < start);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (gpu->operations[middle].start < start)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	for (; low < gpu->count && gpu->operations[low].start == start; low++)
 		if (gpu->operations[low].host == wait->host)
 			return &gpu->operations[low];

@@ -6,6 +6,7 @@
 #include "cuda-trace/idle/idle_path.h"
 
 #include <string.h>
+#include "cuda-trace/base/sorted.h"
 #include "cuda-trace/idle/wait_causes.h"
 
 /* Time on the CPU before the first sign of a thread is believed for so long: samples are 5 ms
@@ -53,17 +54,7 @@ struct idle_weight *idle_path__longest(struct idle_path *path)
 
 static uint32_t first_call(const struct idle_line *line, uint64_t after)
 {
-	uint32_t low = 0, high = line->call_count;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (line->calls[middle].end <= after)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return sorted__count_before(line->call_count, i, line->calls[i].end <= after);
 }
 
 const struct idle_call *idle_path__call_at(const struct idle_line *line, uint64_t time)
@@ -87,17 +78,7 @@ void idle_path__blame(struct idle_path *path, const char *call)
 
 static uint32_t first_span(const struct idle_line *line, uint64_t after)
 {
-	uint32_t low = 0, high = line->span_count;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (line->spans[middle].end <= after)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return sorted__count_before(line->span_count, i, line->spans[i].end <= after);
 }
 
 /* The agent's threads wake nobody: a timer did, at the moment in which one of them ran. */
@@ -240,16 +221,9 @@ void idle_path__walk(struct idle_path *path, const struct idle_known *known, str
 /* Few samples are in one gap. */
 uint32_t idle_path__sampled(const struct idle_line *line, uint64_t from, uint64_t to)
 {
-	uint32_t low = 0, high = line->moment_count, best = 0, function = 0;
+	uint32_t low = sorted__count_before(line->moment_count, i, line->moments[i].time < from),
+		 best = 0, function = 0;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (line->moments[middle].time < from)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	for (uint32_t i = low; i < line->moment_count && i < low + 64; i++) {
 		uint32_t votes = 0;
 

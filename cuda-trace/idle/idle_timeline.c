@@ -9,6 +9,7 @@
 #include <string.h>
 #include "cuda-trace/base/array_grow.h"
 #include "cuda-trace/base/intern.h"
+#include "cuda-trace/base/sorted.h"
 #include "cuda-trace/capture/process.h"
 #include "cuda-trace/idle/open_launches.h"
 
@@ -338,16 +339,9 @@ void idle_timeline__prepare(struct idle_timeline *timeline)
 
 const struct idle_origin *idle_host__origin(const struct idle_host *host, uint32_t correlation)
 {
-	uint32_t low = 0, high = host->origin_count;
+	uint32_t low = sorted__count_before(host->origin_count, i,
+					    host->origins[i].correlation < correlation);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (host->origins[middle].correlation < correlation)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low < host->origin_count && host->origins[low].correlation == correlation
 		       ? &host->origins[low]
 		       : NULL;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cuda-trace/base/array_grow.h"
+#include "cuda-trace/base/sorted.h"
 #include "cuda-trace/collectives/collectives.h"
 #include "cuda-trace/report/report_collectives.h"
 
@@ -204,20 +205,12 @@ static int kernel_of(struct kernel_scan *kernels, int64_t string)
 
 static struct merge_arrival *find_arrival(struct merge_scan *scan, const struct scan_key *wanted)
 {
-	uint32_t low = 0, high = scan->merge->arrival_count - scan->first_arrival;
+	uint32_t count = scan->merge->arrival_count - scan->first_arrival;
+	uint32_t low = sorted__count_before(count, i, compare_keys(&scan->keys[i], wanted) < 0);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		int order = compare_keys(&scan->keys[middle], wanted);
-
-		if (!order)
-			return &scan->merge->arrivals[scan->first_arrival + middle];
-		if (order < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return NULL;
+	return low < count && !compare_keys(&scan->keys[low], wanted)
+		       ? &scan->merge->arrivals[scan->first_arrival + low]
+		       : NULL;
 }
 
 static int64_t least(int64_t a, int64_t b)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cuda-trace/base/text.h"
+#include "cuda-trace/base/sorted.h"
 #include "cuda-trace/capture/nccl_calls.h"
 #include "cuda-trace/collectives/collectives.h"
 #include "cuda-trace/report/report_collectives.h"
@@ -74,22 +75,20 @@ static int rank_of(const struct merge_timeline *timeline, int64_t global)
 	return -1;
 }
 
+static bool is_before(const struct merge_arrival *arrival, uint32_t comm, uint64_t number)
+{
+	return arrival->comm < comm || (arrival->comm == comm && arrival->number < number);
+}
+
 /* The first arrival of a communicator's collective; the count if there is none. */
 static uint32_t find_group(const struct merge *merge, uint64_t id, uint64_t number)
 {
-	uint32_t low = 0, high = merge->arrival_count, comm = 0;
+	uint32_t low, comm = 0;
 
 	while (comm < merge->comms.count && merge->comms.list[comm].id != id)
 		comm++;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		const struct merge_arrival *arrival = &merge->arrivals[middle];
-
-		if (arrival->comm < comm || (arrival->comm == comm && arrival->number < number))
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	low = sorted__count_before(merge->arrival_count, i,
+				   is_before(&merge->arrivals[i], comm, number));
 	if (low < merge->arrival_count &&
 	    (merge->arrivals[low].comm != comm || merge->arrivals[low].number != number))
 		return merge->arrival_count;

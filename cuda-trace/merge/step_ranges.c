@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cuda-trace/base/array_grow.h"
+#include "cuda-trace/base/sorted.h"
 
 #define LONGEST_NAME 4096 /* bytes; a longer one is no step's */
 
@@ -101,16 +102,8 @@ int step_ranges__read(const struct report_file *file, const char *pattern, uint3
 
 int64_t step_ranges__at(const struct step_ranges *ranges, int64_t time)
 {
-	uint32_t low = 0, high = ranges->count;
+	uint32_t low = sorted__count_before(ranges->count, i, ranges->list[i].start <= time);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (ranges->list[middle].start <= time)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	if (low == ranges->count && low && time >= ranges->list[low - 1].end)
 		return -1;
 	return (int64_t)low - 1;

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cuda-trace/base/array_grow.h"
+#include "cuda-trace/base/sorted.h"
 #include "cuda-trace/report/report_scan.h"
 #include "cuda-trace/report/report_times.h"
 
@@ -109,21 +110,16 @@ static int sort(struct nodes *nodes)
 	return 0;
 }
 
+static bool was_made_before(const struct node *node, int64_t thread, int64_t time)
+{
+	return node->thread < thread || (node->thread == thread && node->time < time);
+}
+
 /* The first in `created` of that thread at that time or later, or of a later thread. */
 static size_t first_since(const struct nodes *nodes, int64_t thread, int64_t time)
 {
-	size_t low = 0, high = nodes->created_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct node *node = &nodes->list[nodes->created[middle]];
-
-		if (node->thread < thread || (node->thread == thread && node->time < time))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return sorted__count_before(nodes->created_count, i,
+				    was_made_before(&nodes->list[nodes->created[i]], thread, time));
 }
 
 /* From that place on, the first without a stack. Shortens the way as it goes. */
@@ -156,19 +152,15 @@ static int read_call(void *context, int columns, sqlite3_value **row)
 	return 0;
 }
 
+static bool is_before(const struct node *node, int64_t process, int64_t id)
+{
+	return process_of(node) < process || (process_of(node) == process && node->id < id);
+}
+
 static const struct node *find(const struct nodes *nodes, int64_t process, int64_t id)
 {
-	size_t low = 0, high = nodes->count;
+	size_t low = sorted__count_before(nodes->count, i, is_before(&nodes->list[i], process, id));
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct node *node = &nodes->list[middle];
-
-		if (process_of(node) < process || (process_of(node) == process && node->id < id))
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	if (low == nodes->count || nodes->list[low].id != id ||
 	    process_of(&nodes->list[low]) != process)
 		return NULL;

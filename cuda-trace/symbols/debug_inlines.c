@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cuda-trace/base/array_grow.h"
+#include "cuda-trace/base/sorted.h"
 #include "cuda-trace/foreign/foreign_elf.h"
 #include "cuda-trace/foreign/foreign_job.h"
 #include "cuda-trace/symbols/dwarf_unit.h"
@@ -298,20 +299,13 @@ static bool open_unit(struct reader *reader, struct dwarf_unit *unit, uint64_t o
 static const struct dwarf_unit *unit_of(struct reader *reader, uint64_t offset)
 {
 	struct dwarf_unit *other = &reader->other;
-	size_t low = 0, high = reader->unit_count;
+	size_t low;
 
 	if (offset >= reader->unit.first && offset < reader->unit.end)
 		return &reader->unit;
 	if (reader->other_is_open && offset >= other->first && offset < other->end)
 		return other;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (reader->units[middle] <= offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	low = sorted__count_before(reader->unit_count, i, reader->units[i] <= offset);
 	reader->other_is_open = low && open_unit(reader, other, reader->units[low - 1]);
 	return reader->other_is_open && offset >= other->first && offset < other->end ? other
 										      : NULL;

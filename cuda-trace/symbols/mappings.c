@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include "cuda-trace/base/array_grow.h"
 #include "cuda-trace/base/clock.h"
+#include "cuda-trace/base/sorted.h"
 #include "cuda-trace/foreign/foreign_file.h"
 
 #define NS_PER_S     1000000000ull
@@ -234,16 +235,8 @@ struct mappings *mappings__new(uint32_t pid, struct modules *modules)
 /* They come sorted. */
 static struct mapping *mapping_of(const struct maps *maps, uint64_t address)
 {
-	size_t low = 0, high = maps->count;
+	size_t low = sorted__count_before(maps->count, i, maps->list[i].end <= address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (maps->list[middle].end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low < maps->count && maps->list[low].start <= address ? &maps->list[low] : NULL;
 }
 

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "cuda-trace/base/sorted.h"
 #include "cuda-trace/foreign/foreign_file.h"
 #include "cuda-trace/foreign/foreign_job.h"
 
@@ -144,17 +145,7 @@ static int compare_addresses(const void *a, const void *b)
 /* The first wish at that address or above. */
 static size_t place_of(const struct perf_map_wish *wishes, size_t count, uint64_t address)
 {
-	size_t low = 0, high = count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (wishes[middle].address < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return sorted__count_before(count, i, wishes[i].address < address);
 }
 
 /* Code may be thrown away and its place be used again: the last line that fits counts. */

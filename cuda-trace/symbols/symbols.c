@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include "cuda-trace/base/sorted.h"
 #include "cuda-trace/foreign/foreign_elf.h"
 #include "cuda-trace/foreign/foreign_job.h"
 #include "cuda-trace/symbols/file_parser.h"
@@ -219,17 +220,9 @@ struct symbols *symbols__read(int fd)
 
 const char *symbols__at(const struct symbols *symbols, uint64_t address)
 {
-	size_t low = 0, high = symbols->count;
+	size_t low = sorted__count_before(symbols->count, i, symbols->list[i].address <= address);
 	const struct symbol *symbol;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (symbols->list[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	if (!low)
 		return NULL;
 	symbol = &symbols->list[low - 1];

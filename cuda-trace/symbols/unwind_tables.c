@@ -12,6 +12,7 @@
 #include <sys/resource.h>
 #include "cuda-trace/base/array_grow.h"
 #include "cuda-trace/base/clock.h"
+#include "cuda-trace/base/sorted.h"
 #include "cuda-trace/foreign/foreign_job.h"
 
 #define MAX_MS	     3000	   /* for one part, which takes some 10 ms where CPUs are idle */
@@ -111,17 +112,7 @@ static bool next_part(struct part *part, const struct foreign_answer *answer, si
 /* How many parts begin at or before the address. */
 static uint32_t parts_before(const struct table *table, uint64_t address)
 {
-	uint32_t low = 0, high = table->count;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (table->parts[middle].range.start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return sorted__count_before(table->count, i, table->parts[i].range.start <= address);
 }
 
 static size_t part_bytes(const struct part *part)
@@ -234,18 +225,11 @@ static struct part *read_part(struct unwind_tables *tables, const struct modules
 static const struct unwind_row *find_row(const struct part *part, uint64_t address)
 {
 	uint64_t start = address - part->range.first;
-	uint32_t low = 0, high = part->range.rows;
+	uint32_t low;
 
 	if (address < part->range.first || start > UINT32_MAX)
 		return NULL;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (part->rows[middle].start <= start)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	low = sorted__count_before(part->range.rows, i, part->rows[i].start <= start);
 	if (!low || part->rows[low - 1].rule == UNWIND_NONE ||
 	    part->rows[low - 1].rule >= UNWIND_RULES ||
 	    part->rows[low - 1].base >= UNWIND_REGISTERS)

@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include "cuda-trace/base/sorted.h"
 
 struct wanted_addresses {
 	const uint64_t *list; /* they ascend */
@@ -15,17 +16,7 @@ struct wanted_addresses {
 static inline size_t wanted_addresses__first(const struct wanted_addresses *wanted,
 					     uint64_t address)
 {
-	size_t low = 0, high = wanted->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (wanted->list[middle] < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return sorted__count_before(wanted->count, i, wanted->list[i] < address);
 }
 
 #endif

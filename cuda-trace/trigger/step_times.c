@@ -10,6 +10,7 @@
  * 4. Some steps are much longer (evaluation, checkpoints): the median does not follow them.
  */
 #include "cuda-trace/trigger/step_times.h"
+#include "cuda-trace/base/sorted.h"
 
 #include <string.h>
 
@@ -45,17 +46,7 @@ bool step_times__end(struct step_times *times, const struct cuda_nvtx *range)
 /* Where a value is, or belongs. */
 static uint32_t place_of(const struct step_times *times, uint64_t ns)
 {
-	uint32_t low = 0, high = times->count;
-
-	while (low < high) {
-		uint32_t middle = (low + high) / 2;
-
-		if (times->sorted[middle] < ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return sorted__count_before(times->count, i, times->sorted[i] < ns);
 }
 
 static void remove_oldest(struct step_times *times)

@@ -221,7 +221,7 @@ print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' "$CUDA_TRACE" rep
 	requires bpf sim
 	local rank pids=()
 	# No communicator is made before both ranks are observed.
-	(sleep 4 && touch gate) 3>&- &
+	open_gate gate 2
 	for rank in 0 1; do
 		env SIMNCCL_ID="/simnccl-$$" RANK=$rank WORLD_SIZE=2 timeout -k 5 60 "$CUDA_TRACE" record -q -o r$rank.db -- \
 			"$SIM" "$WORKLOADS/ranks" -s 60 -l 1 -u 5000 -e 100000 -g gate --replayed >called$rank 3>&- &

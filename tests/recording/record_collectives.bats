@@ -122,7 +122,7 @@ has_all_replays() {
 
 @test "record (a rank is late before each replay, stat observes the same run) has the sums and the late rank of stat" {
 	# Nothing is called before both tools observe all ranks, which have the library from their start on.
-	(sleep 8 && touch gate) 3>&- &
+	open_gate gate 4
 	ct record -q -o r.db -- "$CUDA_TRACE" stat --json -o stat.json -- "$SIM" env CUDA_INJECTION64_PATH="$AGENT" \
 		"$RANKS" -n 4 -s 80 -l 1 -u 5000 --mixed --replayed -g gate >called
 	ct report --json r.db >s.json

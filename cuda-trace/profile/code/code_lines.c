@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cuda-trace/base/array_grow.h"
+#include "cuda-trace/base/sorted.h"
 
 #define MAX_ROWS     (1u << 20)
 #define MAX_FILES    4096
@@ -428,19 +429,12 @@ static uint32_t row_of(const struct pc_lines *lines, const struct sequence *sequ
 		       uint64_t offset)
 {
 	const struct row *rows;
-	uint32_t low = 0, high = sequence->count;
+	uint32_t low;
 
-	if (!high)
+	if (!sequence->count)
 		return 0;
 	rows = &lines->rows[sequence->first];
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (rows[middle].address > offset)
-			high = middle;
-		else
-			low = middle + 1;
-	}
+	low = sorted__count_before(sequence->count, i, rows[i].address <= offset);
 	return low && !rows[low - 1].is_end ? low : 0;
 }
 

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cuda-trace/base/sorted.h"
 #include "cuda-trace/profile/pc/disassembly.h"
 #include "cuda-trace/base/text.h"
 #include "cuda-trace/cli/writer.h"
@@ -94,17 +95,7 @@ static void put_gap(struct listing *listing)
 /* Where the lines around a sample begin and end, in the function's. */
 static uint32_t first_after(const struct disassembled *code, uint64_t offset)
 {
-	uint32_t low = 0, high = code->count;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (code->lines[middle].offset < offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return sorted__count_before(code->count, i, code->lines[i].offset < offset);
 }
 
 static void put_lines(struct listing *listing)

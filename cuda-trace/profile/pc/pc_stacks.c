@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cuda-trace/base/array_grow.h"
+#include "cuda-trace/base/sorted.h"
 #include "cuda-trace/recording/callstacks.h"
 #include "cuda-trace/base/demangle.h"
 #include "cuda-trace/base/intern.h"
@@ -298,25 +299,22 @@ static int prepare(struct planting *planting)
 	return 0;
 }
 
+static bool is_before(const struct place_key *key, uint32_t process, uint32_t kernel)
+{
+	return key->process < process || (key->process == process && key->kernel < kernel);
+}
+
 /* Where the kernel was launched from, in `places`; how many. */
 static uint32_t find_places(const struct planting *planting, uint32_t process, uint32_t kernel,
 			    uint32_t *first)
 {
-	uint32_t low = 0, high = intern__count(planting->all->places.keys), n = 0;
-	const uint32_t end = high;
+	const uint32_t end = intern__count(planting->all->places.keys);
+	uint32_t n = 0;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		const struct place_key *key = place_at(planting->all, planting->places[middle]);
-
-		if (key->process < process || (key->process == process && key->kernel < kernel))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	*first = low;
-	for (; kernel && low + n < end; n++) {
-		const struct place_key *key = place_at(planting->all, planting->places[low + n]);
+	*first = sorted__count_before(
+		end, i, is_before(place_at(planting->all, planting->places[i]), process, kernel));
+	for (; kernel && *first + n < end; n++) {
+		const struct place_key *key = place_at(planting->all, planting->places[*first + n]);
 
 		if (key->process != process || key->kernel != kernel)
 			break;

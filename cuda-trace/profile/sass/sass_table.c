@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* The tool's one thread. */
 #include "cuda-trace/profile/sass/sass_table.h"
+#include "cuda-trace/base/sorted.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -110,15 +111,6 @@ void sass_table__sort(struct sass_table *table)
 
 uint32_t sass_table__first(const struct sass_table *table, uint32_t function)
 {
-	uint32_t low = 0, high = table->instruction_count;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (table->instructions[middle].at.function < function)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return sorted__count_before(table->instruction_count, i,
+				    table->instructions[i].at.function < function);
 }
