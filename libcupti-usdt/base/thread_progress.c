@@ -19,6 +19,7 @@
 #include "libcupti-usdt/base/threads.h"
 
 #define THREADS	    1024
+#define SLEEPERS    512	   /* threads that sleep are noted among the first so many only */
 #define RUN_NS	    200000 /* more than the dispatcher takes */
 #define TURN_US	    250	   /* at first */
 #define TURN_MAX_US 2000
@@ -99,7 +100,7 @@ static int number(const char *text)
 	return value;
 }
 
-/* Notes all threads but this one: how many; -1 if that is not known. */
+/* Notes the threads but this one: how many; -1 if that is not known. */
 static int note_all(int folder, struct progress threads[THREADS])
 {
 	char entries[ENTRY_BYTES] __attribute__((aligned(8)));
@@ -113,6 +114,8 @@ static int note_all(int folder, struct progress threads[THREADS])
 
 			at += entry->size;
 			if (!id || id == self)
+				continue;
+			if (count >= SLEEPERS && !wants_to_run(folder, id))
 				continue;
 			if (count == THREADS)
 				return -1;
