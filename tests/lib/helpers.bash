@@ -158,11 +158,12 @@ teardown_file() {
 	"$TOP/tests/lib/schemas" "$BATS_FILE_TMPDIR/json"
 }
 
-# wait_for SECONDS CMD...: until CMD succeeds; fails the test when it does not in time.
+# wait_for SECONDS CMD...: until CMD succeeds; fails the test when it does not in time. Looks are counted, since the
+# clock of a virtual machine may jump by minutes.
 wait_for() {
-	local end=$((SECONDS + $1 + 1)); shift
+	local looks=$((($1 + 1) * 20)); shift
 	until "$@"; do
-		[ $SECONDS -lt "$end" ] || { fail "still not true: $*"; return 1; }
+		[ $((looks -= 1)) -gt 0 ] || { fail "still not true: $*"; return 1; }
 		sleep 0.05
 	done
 }
@@ -171,9 +172,9 @@ wait_for() {
 # `run` (and must not be called through it: only its parent can wait for a process).
 # shellcheck disable=SC2034 # status is read by the test
 finished() {
-	local end=$((SECONDS + ${2:-30}))
+	local looks=$((${2:-30} * 20))
 	while kill -0 "$1" 2>/dev/null; do
-		[ $SECONDS -lt $end ] || {
+		[ $((looks -= 1)) -gt 0 ] || {
 			# Where it hangs: on a busy machine, nobody sees it twice.
 			grep -H "" "/proc/$1/task/"*/{comm,stack} | sed "s|^/proc/||"
 			fail "process $1 does not end"
