@@ -4,7 +4,10 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "libcupti-usdt/base/thread_progress.h"
 
@@ -80,8 +83,76 @@ static void test_thread_progress(void)
 	sched_setaffinity(0, sizeof(before), &before);
 }
 
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static atomic_bool is_held, is_first, may_release, ends;
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000000ull + now.tv_nsec;
+}
+
+/* Gives the lock back while it is waited for, and never its CPU. */
+static void *hold(void *argument)
+{
+	struct sched_param priority = {.sched_priority = 1};
+	uint64_t since;
+
+	keep_to(1);
+	pthread_mutex_lock(&lock);
+	atomic_store(&is_held, true);
+	while (!atomic_load(&may_release))
+		usleep(1000);
+	atomic_store(&is_first, !pthread_setschedparam(pthread_self(), SCHED_FIFO, &priority));
+	atomic_store(&is_held, false);
+	for (since = now_ns(); now_ns() - since < 150000;)
+		;
+	pthread_mutex_unlock(&lock);
+	while (atomic_load(&is_first) && !atomic_load(&ends))
+		;
+	return NULL;
+}
+
+static void *want_lock(void *argument)
+{
+	keep_to(1);
+	pthread_mutex_lock(&lock);
+	while (!atomic_load(&ends))
+		;
+	return NULL;
+}
+
+/* A thread counts that sleeps at first, as it waits for another, and then gets no CPU. */
+static void test_sleeper(void)
+{
+	pthread_t holder, sleeper;
+	cpu_set_t before;
+
+	sched_getaffinity(0, sizeof(before), &before);
+	if (!CPU_ISSET(0, &before) || !CPU_ISSET(1, &before))
+		return;
+	keep_to(0);
+	pthread_create(&holder, NULL, hold, NULL);
+	while (!atomic_load(&is_held))
+		usleep(1000);
+	pthread_create(&sleeper, NULL, want_lock, NULL);
+	usleep(50000);
+	atomic_store(&may_release, true);
+	while (atomic_load(&is_held))
+		;
+	if (thread_progress__wait(60) != THREADS_WAIT && atomic_load(&is_first))
+		fail("a thread that was woken meanwhile, and has no CPU, has run");
+	atomic_store(&ends, true);
+	pthread_join(holder, NULL);
+	pthread_join(sleeper, NULL);
+	sched_setaffinity(0, sizeof(before), &before);
+}
+
 int main(void)
 {
 	test_thread_progress();
+	test_sleeper();
 	return failures != 0;
 }
