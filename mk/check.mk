@@ -59,7 +59,7 @@ check-sanitize:
 FUZZ_SECONDS ?= 60
 VARIANTS ?= 10000
 FIRST ?= 1
-FUZZ := $(abspath $(B))/t/sanitize-address
+FUZZ := $(abspath $(B))/t/fuzz-address
 check-fuzz:
 	$(Q)mk/deps build test
 	$(Q)mkdir -p $(abspath $(B))/tap/fuzz

@@ -88,16 +88,17 @@ static const struct needed_call attempted[] = {
 	CALL(sched_setaffinity, 0),
 	CALL(mincore, 0, 4096),
 	CALL(pwrite64, 3),
-	CALL(write, 3),
-	CALL(readlinkat, (uint64_t)AT_FDCWD),
-	CALL(faccessat, (uint64_t)AT_FDCWD),
+	CALL(write, 2),
 	CALL(socketpair, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0),
-	CALL(ppoll, 0, 1),
 	CALL(recvmsg, 3),
 #ifdef SYS_poll
 	CALL(poll, 0, 1),
 	CALL(readlink, 0),
 	CALL(access, 0),
+#else
+	CALL(ppoll, 0, 1),
+	CALL(readlinkat, (uint64_t)AT_FDCWD),
+	CALL(faccessat, (uint64_t)AT_FDCWD),
 #endif
 };
 

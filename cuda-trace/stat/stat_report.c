@@ -103,7 +103,7 @@ static void put_sums(struct sheet *sheet, const struct stat_sums *sums, bool est
 	sheet__column(sheet, 7, "GPU-TIME", 8, "gpu_ns", cell_ns(sums->gpu_ns));
 	/* What no window saw has not come; whether it ended nobody knows. */
 	sheet__put(sheet, "unfinished", cell_if(!estimated, cell_number(unfinished(sums))));
-	sheet__put(sheet, "untimed", cell_number(untimed(sums)));
+	sheet__put(sheet, "untimed", cell_if(!estimated, cell_number(untimed(sums))));
 	sheet__put(sheet, "memcpys", cell_number(sums->memcpys));
 	sheet__put(sheet, "memcpy_bytes", cell_number(sums->memcpy_bytes));
 	sheet__put(sheet, "memsets", cell_number(sums->memsets));

@@ -36,7 +36,6 @@ struct by_id {
 struct tally {
 	uint64_t graph_launches, graph_launch_errors;
 	uint64_t graph_kernels;
-	uint64_t untimed; /* launches for which no kernel is to come */
 	struct by_id *slots;
 	uint32_t used;
 	uint32_t mask;
@@ -265,8 +264,8 @@ void stat_table__record(struct stat_table *table, struct process *process,
 		if (process->source == EVENT_SOURCE_DRIVER && !was_reported(launch) &&
 		    launch->grid[0])
 			note_shape(sums, launch->grid, launch->block);
-		tally->untimed += !launch->result && !was_reported(launch) &&
-				  !(launch->flags & CUDA_LAUNCH_TIMED);
+		sums->untimed += !launch->result && !was_reported(launch) &&
+				 !(launch->flags & CUDA_LAUNCH_TIMED);
 		break;
 	case CUDA_RECORD_GRAPH_NODE:
 		if (!table->past)
@@ -380,6 +379,7 @@ static void add_slot(struct stat_table *table, struct stat_sums *sums, const cha
 		stat_sample__estimate(tally->sample, slot->sampled, tally->graph_launches, &from);
 	sums->launches += from.launches;
 	sums->launch_errors += from.launch_errors;
+	sums->untimed += from.untimed;
 	sums->kernels += from.count + from.unsampled;
 	sums->gpu_ns += from.total_ns;
 	sums->sampled_kernels += from.sampled;
@@ -459,8 +459,8 @@ void stat_table__end(struct stat_table *table, struct process *process)
 	stat_sums__set_events(&sums, &tally->events);
 	sums.launches += tally->events.errors.runtime_launches;
 	sums.launch_errors += tally->events.errors.runtime_launches;
-	sums.untimed = process->source == EVENT_SOURCE_DRIVER ? sums.launches - sums.launch_errors
-							      : tally->untimed;
+	if (process->source == EVENT_SOURCE_DRIVER)
+		sums.untimed = sums.launches - sums.launch_errors;
 	stat_events__merge(&table->events, &tally->events, process);
 	stat_objects__merge(&table->objects, tally->objects);
 	if (table->ranges_reported && !table->sampled)

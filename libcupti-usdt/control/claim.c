@@ -14,6 +14,7 @@
 #include "libcupti-usdt/emit/probe_sites.h"
 #include "libcupti-usdt/emit/status.h"
 #include "libcupti-usdt/trace/activity_buffers.h"
+#include "libcupti-usdt/trace/switch_barrier.h"
 
 #define GATE_NS		1000000000ULL /* for which a gate that is not there yet is waited for */
 #define STOPPED_NS	40000000ULL   /* the same while the program's threads are stopped for us */
@@ -131,7 +132,7 @@ static bool has_changed(void)
 /* CUPTI's switches may have to be put off (switch_barrier.h). */
 static bool is_under_way(void)
 {
-	return yields && status__is_busy();
+	return yields && status__is_busy() && !switch_barrier__is_put_off();
 }
 
 bool claim__is_due(void)

@@ -141,8 +141,7 @@ void control__open(bool late)
 	}
 }
 
-/* What CUPTI is needed for. Counters mean the processes that were requested to count: the others
- * must not pay for the semaphore that they share. */
+/* What CUPTI is needed for: counters only in processes that were requested to count. */
 static uint32_t wanted_groups(void)
 {
 	uint32_t wanted = probe_sites__wanted() & ~BIT(DEVICE);
@@ -151,8 +150,7 @@ static uint32_t wanted_groups(void)
 		wanted = 0;
 	if (!counter_requests__look(wanted & BIT(COUNTERS), groups_on & BIT(COUNTERS)))
 		return wanted & ~BIT(COUNTERS);
-	/* CUPTI refuses to count in a context that is sampled, which somebody else may want of all
-	 * processes. */
+	/* CUPTI counts in no context that is sampled, as somebody else may want of all. */
 	return wanted & BIT(COUNTERS) ? wanted & ~BIT(PC_SAMPLES) : wanted;
 }
 
@@ -346,11 +344,13 @@ void control__retry(void)
 /* Windows: of the kinds alone, callbacks stay as they are. */
 void control__sample(void)
 {
+	bool kinds = switch_barrier__is_needed() || sample_windows__have_kinds(groups_on);
 	bool opens = !sample_windows__is_open();
 
-	if (!subscriber || !sample_windows__is_due(clock__now()) ||
-	    !switch_barrier__begin(!opens, false))
+	if (!subscriber || !sample_windows__is_due(clock__now()))
 		return;
+	if (kinds && !switch_barrier__begin(!opens, false))
+		return sample_windows__put_off(clock__now());
 	if (opens) {
 		gap.skipped += rings__launches() - gap.launches;
 		sample_windows__open();

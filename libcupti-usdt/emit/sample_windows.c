@@ -150,6 +150,16 @@ bool sample_windows__is_due(uint64_t now)
 	return now >= cycle.edge;
 }
 
+bool sample_windows__have_kinds(uint32_t groups)
+{
+	return groups & SAMPLED & ~BIT(PC_SAMPLES);
+}
+
+void sample_windows__put_off(uint64_t now)
+{
+	cycle.edge = now + 100 * MS;
+}
+
 void sample_windows__open(void)
 {
 	atomic_store_explicit(&is_open, true, memory_order_relaxed);

@@ -19,6 +19,10 @@ void sample_windows__follow(uint32_t wanted, uint64_t now);
 uint32_t sample_windows__groups(uint32_t wanted);
 /* It is time to open the window of this period, or to close it. */
 bool sample_windows__is_due(uint64_t now);
+/* Kinds are switched then, and not samples of program counters alone. */
+bool sample_windows__have_kinds(uint32_t groups);
+/* That could not be done: it is time again a tenth of a second later. */
+void sample_windows__put_off(uint64_t now);
 /* The window opens: before and after CUPTI is switched on; it closes: before CUPTI is switched off.
  */
 void sample_windows__open(void);

@@ -27,9 +27,9 @@
 
 #define SLOTS	  256U
 #define HELD_MS	  3500
-#define TURN_MS	  20
 #define SETTLE_MS 2   /* in which plain launches end, and a graph's that nobody saw begin */
 #define LEAVE_US  300 /* in which plain launches end, but for threads that do not get a CPU */
+#define TRIES	  6   /* a minute; then plain launches are as likely inside as out */
 #define URGENT_MS 400 /* for which these are waited for if another client waits for us */
 #define QUIET_MS  100 /* at first: each time that it does not suffice twice as long */
 #define QUIET_MAX 800
@@ -40,13 +40,15 @@
 static _Atomic(uintptr_t) slots[SLOTS];
 static _Atomic(uint32_t) held; /* futex */
 static atomic_bool needed;
-static uint32_t quiet_ms;
+static bool was_urgent;
+static uint32_t quiet_ms, failures;
 static uint64_t pause_ns, not_before, unseen_until;
 
 static void begin_anew(void)
 {
 	quiet_ms = QUIET_MS;
 	pause_ns = PAUSE_NS;
+	failures = 0;
 }
 
 void switch_barrier__open(uint32_t version, bool program_runs)
@@ -78,16 +80,21 @@ static void replace(uintptr_t from, uintptr_t to)
 
 void switch_barrier__enter(bool graph)
 {
-	for (uint32_t waited = 0; waited < HELD_MS; waited += TURN_MS) {
+	uint64_t until = 0;
+
+	for (;;) {
 		if (graph)
 			replace(0, (uintptr_t)pthread_self());
 		if (!atomic_load(&held))
 			return;
+		if (!until)
+			until = clock__now() + HELD_MS * 1000000ULL;
+		else if (clock__now() >= until)
+			return;
 		switch_barrier__leave(graph);
-		futex__wait(&held, 1, TURN_MS);
+		/* It sleeps, but for signals: who wakes up wants a CPU, and is waited for. */
+		futex__wait(&held, 1, HELD_MS);
 	}
-	if (graph)
-		replace(0, (uintptr_t)pthread_self());
 }
 
 void switch_barrier__leave(bool graph)
@@ -104,8 +111,14 @@ static bool is_quiet(void)
 	return true;
 }
 
+bool switch_barrier__is_put_off(void)
+{
+	return clock__now() < not_before;
+}
+
 static void put_off(void)
 {
+	failures++;
 	not_before = clock__now() + pause_ns;
 	if (pause_ns < PAUSE_MAX)
 		pause_ns *= 2;
@@ -132,13 +145,18 @@ static bool plain_launches_have_left(bool urgent)
 	progress = thread_progress__wait(urgent ? URGENT_MS : quiet_ms / 2);
 	if (progress == THREADS_UNKNOWN)
 		thread__rest(SETTLE_MS * 1000);
-	return progress != THREADS_WAIT;
+	/* A thread that never gets a CPU must not have the program traced for ever. */
+	return progress != THREADS_WAIT || failures >= TRIES;
 }
 
 bool switch_barrier__begin(bool off, bool urgent)
 {
 	uint64_t now = clock__now();
 
+	/* A client that has just come does not wait for the end of a pause. */
+	if (urgent && !was_urgent)
+		not_before = 0;
+	was_urgent = urgent;
 	if ((!switch_barrier__is_needed() && !off) || atomic_load(&held))
 		return true;
 	if (now < not_before || (switch_barrier__is_needed() && off && now < unseen_until))

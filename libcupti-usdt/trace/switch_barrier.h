@@ -26,8 +26,11 @@ bool switch_barrier__is_needed(void);
  * to 400 ms at most (400 if `urgent`: another client waits); before 13.0 Update 1, those that
  * launch a graph until they have left, 800 ms at most. False: one of these has not left, or may
  * have begun before callbacks came, and none is held any longer; try again later. True at once
- * where it is not needed, or begun already. Callbacks of launches must be on, or none is held. */
+ * where it is not needed, or begun already, and after six failures in a row where no graphs are
+ * waited for. Callbacks of launches must be on, or none is held. */
 bool switch_barrier__begin(bool off, bool urgent);
+/* It would be false now, as it was lately. */
+bool switch_barrier__is_put_off(void);
 void switch_barrier__end(void);
 
 /* As a thread of the program enters and leaves a launch call of the driver. Waits, but never for
