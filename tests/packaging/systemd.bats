@@ -163,7 +163,7 @@ words='
 		until_true timed
 		# The drop-in takes away all options that make filters, those of later versions of systemd, too.
 		grep -q "^Seccomp:.0$" "/proc/$(pid cuda-trace-metrics)/status"
-		exposed_at_most 6.6
+		exposed_at_most 6.9
 		rm -r /etc/systemd/system/cuda-trace-metrics.service.d/attach.conf /etc/systemd/system/train.service.d/container.conf
 		mv /tmp/before /etc/default/cuda-trace
 		cuda-trace enable --service train >/dev/null
