@@ -35,7 +35,6 @@ struct by_id {
 
 struct tally {
 	uint64_t graph_launches, graph_launch_errors;
-	uint64_t graph_kernels;
 	struct by_id *slots;
 	uint32_t used;
 	uint32_t mask;
@@ -181,7 +180,7 @@ static void add_kernel(struct stat_table *table, struct tally *tally, const stru
 	sums = &slot->sums;
 	if (tally->sample)
 		stat_sample__kernel(tally->sample, process, &slot->sampled, kernel);
-	tally->graph_kernels += !!kernel->graph;
+	sums->graph_kernels += !!kernel->graph;
 	note_shape(sums, kernel->grid, kernel->block);
 	sums->total_ns += ns;
 	if (!sums->count++ || ns < sums->min_ns)
@@ -380,6 +379,7 @@ static void add_slot(struct stat_table *table, struct stat_sums *sums, const cha
 	sums->launches += from.launches;
 	sums->launch_errors += from.launch_errors;
 	sums->untimed += from.untimed;
+	sums->graph_kernels += from.graph_kernels;
 	sums->kernels += from.count + from.unsampled;
 	sums->gpu_ns += from.total_ns;
 	sums->sampled_kernels += from.sampled;
@@ -455,7 +455,6 @@ void stat_table__end(struct stat_table *table, struct process *process)
 		stat_sample__estimate_copies(tally->sample, process, &tally->events);
 	sums.graph_launches = tally->graph_launches;
 	sums.graph_launch_errors = tally->graph_launch_errors;
-	sums.graph_kernels = tally->graph_kernels;
 	stat_sums__set_events(&sums, &tally->events);
 	sums.launches += tally->events.errors.runtime_launches;
 	sums.launch_errors += tally->events.errors.runtime_launches;

@@ -48,7 +48,8 @@ struct stat_kernel {
 	const char *name; /* demangled, untrusted */
 	uint64_t launches;
 	uint64_t launch_errors;
-	uint64_t untimed; /* launches for which no kernel is to come */
+	uint64_t untimed;	/* launches for which no kernel is to come */
+	uint64_t graph_kernels; /* of `count` */
 	uint64_t count;
 	uint64_t total_ns;
 	uint64_t min_ns;
