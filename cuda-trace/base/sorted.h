@@ -6,9 +6,9 @@
 #include <stddef.h>
 
 /*
- * Of `count` elements, those come first of which is_before is true: how many they are. That is the
- * index of the first of which it is not, or count. is_before: an expression in which `i` is an
- * element's index.
+ * The number of elements, of `count`, for which is_before is true: the index of the first for which
+ * it is false, or count. They are sorted, so that those for which it is true come first. is_before:
+ * an expression in which `i` is an element's index.
  */
 #define sorted__count_before(count, i, is_before)             \
 	({                                                    \

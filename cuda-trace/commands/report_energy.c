@@ -25,8 +25,7 @@ struct report_energy {
 
 bool report_energy__any(const struct report_file *file)
 {
-	if (report_file__has(file, "CUDA_TRACE_SAMPLES", NULL) &&
-	    report_file__any(file, "CUDA_TRACE_SAMPLES") > 0)
+	if (report_file__is_sample(file))
 		return false;
 	return report_file__has(file, "CUDA_TRACE_ENERGY", "millijoules") &&
 	       report_file__any(file, "CUDA_TRACE_ENERGY") > 0;

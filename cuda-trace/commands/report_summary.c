@@ -70,13 +70,6 @@ static int report_store_losses(const struct report_file *file, enum report_forma
 	return err;
 }
 
-/* GPU records are of windows only: what the summary says of times is estimated from them. */
-static bool is_sample(const struct report_file *file)
-{
-	return report_file__has(file, "CUDA_TRACE_SAMPLES", NULL) &&
-	       report_file__any(file, "CUDA_TRACE_SAMPLES") > 0;
-}
-
 /* What the recording says of how it was made; to be freed, NULL = nothing. */
 static char *capture_of(const struct report_file *file, const char *name)
 {
@@ -146,7 +139,8 @@ static int write_summary(const struct report_file *file, enum report_format form
 	mps = capture_of(file, "MPS");
 	if (mps)
 		stat_time__set_mps(summary.table.timeline, ran_mps);
-	summary.table.sampled = summary.table.copies_sampled = is_sample(file);
+	/* Times, kernels and copies are estimated from those of the windows. */
+	summary.table.sampled = summary.table.copies_sampled = report_file__is_sample(file);
 	summary.table.ranges_reported = report_file__any(file, "NVTX_EVENTS") > 0;
 	stat_table__set_past(&summary.table);
 	summary.table.collectives_reported = report_collectives__recorded(file);

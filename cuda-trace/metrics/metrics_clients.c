@@ -209,7 +209,7 @@ void clients__sweep(struct clients *clients)
 	uint64_t now;
 
 	pthread_mutex_lock(&clients->lock);
-	/* Not before: no step of a client may be later. */
+	/* Under the lock: else a client's step could be later than this. */
 	now = monotonic__ns();
 	for (int i = 0; i < CLIENTS_SLOTS; i++) {
 		struct client *client = &clients->client[i];

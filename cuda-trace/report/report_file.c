@@ -357,6 +357,11 @@ int report_file__any(const struct report_file *file, const char *table)
 	return code == SQLITE_ROW ? 1 : code == SQLITE_DONE ? 0 : -EIO;
 }
 
+bool report_file__is_sample(const struct report_file *file)
+{
+	return report_file__any(file, "CUDA_TRACE_SAMPLES") > 0;
+}
+
 int64_t report_file__number(const struct report_file *file, const char *sql, int64_t fallback)
 {
 	sqlite3_stmt *statement;

@@ -53,6 +53,8 @@ int report_file__open(struct report_file *file, const char *path);
 bool report_file__has(const struct report_file *file, const char *table, const char *column);
 /* 1 if the table is there and has a row, 0 if not, -EIO, printed, if nobody can tell. */
 int report_file__any(const struct report_file *file, const char *table);
+/* Made with --sample: its GPU records are those of windows. */
+bool report_file__is_sample(const struct report_file *file);
 /* The first column of the first row; fallback if there is none or the SQL fails. */
 int64_t report_file__number(const struct report_file *file, const char *sql, int64_t fallback);
 /* Only reading statements from now on: for SQL of the user's. */

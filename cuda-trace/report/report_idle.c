@@ -53,8 +53,7 @@ const char *report_idle__unknown(const struct report_file *file)
 {
 	if (!has_states(file))
 		return NULL;
-	if (report_file__has(file, "CUDA_TRACE_SAMPLES", NULL) &&
-	    report_file__any(file, "CUDA_TRACE_SAMPLES") > 0)
+	if (report_file__is_sample(file))
 		return "with --sample, kernels between the windows are not recorded";
 	if (report_file__number(file,
 				"SELECT count(*) FROM META_DATA_CAPTURE WHERE name = 'WINDOWS'", 0))

@@ -121,8 +121,7 @@ static void say_sampled(const struct report_file *file, const char *name, const 
 	char *sampled = find_directive(text, "Sampled");
 	int64_t share;
 
-	if (sampled && report_file__has(file, "CUDA_TRACE_SAMPLES", NULL) &&
-	    report_file__any(file, "CUDA_TRACE_SAMPLES") > 0) {
+	if (sampled && report_file__is_sample(file)) {
 		share = report_file__number(file,
 					    "SELECT 10000 * sum(openNs) / max(sum(watchedNs), 1) "
 					    "FROM CUDA_TRACE_SAMPLES",

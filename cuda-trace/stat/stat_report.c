@@ -73,10 +73,9 @@ static void put_kernels(struct sheet *sheet, const struct stat_report *report)
 	sheet__say_more(sheet);
 }
 
-/* Launches whose kernel did not come: they had not finished, or were lost. */
-static uint64_t unfinished(const struct stat_sums *sums)
+static uint64_t without_kernel(const struct stat_sums *sums)
 {
-	uint64_t launched = sums->launches - sums->launch_errors - sums->untimed;
+	uint64_t launched = sums->launches - sums->launch_errors;
 	uint64_t done = sums->kernels - sums->graph_kernels;
 
 	return launched > done ? launched - done : 0;
@@ -85,11 +84,15 @@ static uint64_t unfinished(const struct stat_sums *sums)
 /* A recording does not have which these are: there, all launches count that have no kernel. */
 static uint64_t untimed(const struct stat_sums *sums)
 {
-	uint64_t launched = sums->launches - sums->launch_errors;
-	uint64_t done = sums->kernels - sums->graph_kernels;
-	uint64_t without = launched > done ? launched - done : 0;
+	uint64_t without = without_kernel(sums);
 
 	return without < sums->untimed ? without : sums->untimed;
+}
+
+/* Launches whose kernel did not come: they had not finished, or were lost. */
+static uint64_t unfinished(const struct stat_sums *sums)
+{
+	return without_kernel(sums) - untimed(sums);
 }
 
 static void put_sums(struct sheet *sheet, const struct stat_sums *sums, bool estimated)

@@ -19,9 +19,9 @@ void sample_windows__follow(uint32_t wanted, uint64_t now);
 uint32_t sample_windows__groups(uint32_t wanted);
 /* It is time to open the window of this period, or to close it. */
 bool sample_windows__is_due(uint64_t now);
-/* Kinds are switched then, and not samples of program counters alone. */
+/* With these groups, a window switches kinds of records, and not PC sampling alone. */
 bool sample_windows__have_kinds(uint32_t groups);
-/* That could not be done: it is time again a tenth of a second later. */
+/* The window could not be opened or closed: it is due again in 100 ms. */
 void sample_windows__put_off(uint64_t now);
 /* The window opens: before and after CUPTI is switched on; it closes: before CUPTI is switched off.
  */

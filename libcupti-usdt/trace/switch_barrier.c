@@ -29,7 +29,7 @@
 #define HELD_MS	  3500
 #define SETTLE_MS 2   /* in which plain launches end, and a graph's that nobody saw begin */
 #define LEAVE_US  300 /* in which plain launches end, but for threads that do not get a CPU */
-#define TRIES	  6   /* a minute; then plain launches are as likely inside as out */
+#define TRIES	  6   /* that may fail, within a minute: the next one switches in any case */
 #define URGENT_MS 400 /* for which these are waited for if another client waits for us */
 #define QUIET_MS  100 /* at first: each time that it does not suffice twice as long */
 #define QUIET_MAX 800
@@ -57,6 +57,7 @@ void switch_barrier__open(uint32_t version, bool program_runs)
 		atomic_store(&slots[i], 0);
 	begin_anew();
 	not_before = 0;
+	was_urgent = false;
 	unseen_until = program_runs ? clock__now() + UNSEEN_NS : 0;
 	atomic_store(&needed, version <= CUPTI_VERSION_13_0);
 }
@@ -92,7 +93,8 @@ void switch_barrier__enter(bool graph)
 		else if (clock__now() >= until)
 			return;
 		switch_barrier__leave(graph);
-		/* It sleeps, but for signals: who wakes up wants a CPU, and is waited for. */
+		/* In one piece: a thread that wakes up wants a CPU, so the switch would wait for
+		 * it. */
 		futex__wait(&held, 1, HELD_MS);
 	}
 }

@@ -29,7 +29,7 @@ bool switch_barrier__is_needed(void);
  * where it is not needed, or begun already, and after six failures in a row where no graphs are
  * waited for. Callbacks of launches must be on, or none is held. */
 bool switch_barrier__begin(bool off, bool urgent);
-/* It would be false now, as it was lately. */
+/* switch_barrier__begin() has failed lately, and will until its pause ends. */
 bool switch_barrier__is_put_off(void);
 void switch_barrier__end(void);
 

@@ -160,6 +160,11 @@ process() {
 	assert_output ""
 }
 
+@test "switch barrier (a thread without a CPU, another client) holds in unit tests" {
+	run -0 timeout 60 "$B/tests/agent/barrier"
+	assert_output ""
+}
+
 @test "launch gate (many threads, and one without a pause) holds in unit tests" {
 	run -0 timeout 60 "$B/tests/agent/gate"
 }

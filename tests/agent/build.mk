@@ -7,9 +7,10 @@ AGENT_HOSTS := $(patsubst %,$(B)/tests/agent/%,calls ends manners)
 AGENT_UNIT := $(B)/tests/agent/unit
 AGENT_PROGRESS := $(B)/tests/agent/progress
 AGENT_GATE := $(B)/tests/agent/gate
+AGENT_BARRIER := $(B)/tests/agent/barrier
 AGENT_TURNS := $(B)/tests/agent/turns
 HOST_RELRO := $(B)/tests/agent/ends-relro
-workloads: $(AGENT_LISTEN) $(AGENT_HOSTS) $(HOST_RELRO) $(AGENT_UNIT) $(AGENT_PROGRESS) $(AGENT_GATE) $(AGENT_TURNS)
+workloads: $(AGENT_LISTEN) $(AGENT_HOSTS) $(HOST_RELRO) $(AGENT_UNIT) $(AGENT_PROGRESS) $(AGENT_GATE) $(AGENT_BARRIER) $(AGENT_TURNS)
 
 $(B)/obj/tests/agent/listen.o: | $(B)/tests/agent/listen.skel.h
 $(AGENT_LISTEN): $(B)/obj/tests/agent/listen.o
@@ -35,6 +36,11 @@ $(AGENT_UNIT): $(B)/obj/tests/agent/unit.o \
 	$(Q)$(LINK) -o $@ $^ -lpthread -Wl,--wrap=status__lost
 
 $(AGENT_PROGRESS): $(B)/obj/tests/agent/progress.o $(patsubst %,$(B)/pic/libcupti-usdt/%.o,base/clock base/thread_progress base/threads)
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(LINK) -o $@ $^ -lpthread
+
+$(AGENT_BARRIER): $(B)/obj/tests/agent/barrier.o $(patsubst %,$(B)/pic/libcupti-usdt/%.o,base/clock base/launch_state trace/switch_barrier)
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(LINK) -o $@ $^ -lpthread
