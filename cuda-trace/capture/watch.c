@@ -289,7 +289,6 @@ static int run_prepared(struct run *run)
 	if (options->pid && !process_has_ended(run))
 		descendants__remark(run->session, options->pid,
 				    watch__attaches(options) == SESSION_ATTACH_ALL);
-	catch_signals();
 	if (run->program_runs) {
 		status = runner__release(&run->runner, options->program[0]);
 		if (status) {
@@ -362,6 +361,9 @@ int watch__run(const struct watch *watch)
 	}
 	if (options->pid)
 		run.pidfd = syscall(SYS_pidfd_open, options->pid, 0);
+	/* Behind PROGRAM's fork. Whoever ends the tool while it attaches gets its summary, too; and
+	 * a shell's background job, which would ignore SIGINT, ends. */
+	catch_signals();
 	if (open_session(&run)) {
 		if (run.program_runs)
 			runner__cancel(&run.runner);

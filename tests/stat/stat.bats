@@ -532,6 +532,20 @@ advice() {
 	assert_output hello
 }
 
+@test "stat -p (SIGINT while it attaches, in the background of a script) ends, with a summary" {
+	start storm "$SIM" "$WORKLOADS/launch-storm" -s 60 -p 1000
+	ready storm
+	local round
+	for round in 1 2 3 4 5; do
+		start it "$CUDA_TRACE" stat -v --json -o s.json -p "$storm_PID"
+		wait_for 20 test -s it.err
+		kill -INT "$it_PID"
+		finished "$it_PID" 10
+		assert_equal "$round $status" "$round 0"
+		json s.json '.totals.launches >= 0'
+	done
+}
+
 @test "stat (PROGRAM exits 7) exits 7" {
 	run ct stat -o out.txt -- sh -c 'exit 7'
 	assert_failure 7
