@@ -196,22 +196,32 @@ enum nccl_function {
 	NCCL_INIT_SCALABLE = 14,
 	NCCL_INIT_ALL = 15,
 	NCCL_SPLIT = 16,
-	NCCL_FUNCTIONS = 17,
+	/* No function: an operation on a communicator that was made before anybody looked. Comes
+	 * before the first one that is observed. */
+	NCCL_FOUND = 17,
+	NCCL_FUNCTIONS = 18,
+};
+
+/* Where a collective's number counts from. */
+enum nccl_numbering {
+	NCCL_UNNUMBERED = 0,
+	NCCL_FROM_CREATION = 1, /* the same number in all ranks */
+	NCCL_FROM_FOUND = 2,	/* from the first one that was observed of this rank */
 };
 
 /* One call. Fields that the function does not have are 0. */
 struct event_collective {
 	__u64 time;	/* ns, at its entry */
 	__u64 comm;	/* the communicator's address in the process */
-	__u64 id;	/* made communicators: the same in all of its ranks */
+	__u64 id;	/* made and found communicators: the same in all of its ranks */
 	__u64 parent;	/* of a split: the address of the communicator that was split */
 	__u64 count;	/* elements */
 	__u64 stream;	/* CUstream handle */
-	__u64 sequence; /* of collectives: the number of this one on the communicator, from 0; the
-			 * communicator's creation was seen if `known`. Of a split: its number */
+	__u64 sequence; /* of collectives: the number of this one on the communicator, from 0, if
+			 * `known`. Of a split: its number */
 	__u32 tid;	/* as the process's own pid namespace numbers it */
 	__u16 function; /* enum nccl_function */
-	__u8 known;
+	__u8 known;   /* enum nccl_numbering; 1 for a made communicator */
 	__u8 depth;   /* groups that are open around it: 0 = it launches by itself */
 	__s32 type;   /* ncclDataType_t */
 	__s32 reduce; /* ncclRedOp_t */

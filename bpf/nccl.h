@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
 /*
  * Calls of NCCL's exported functions, with their arguments, as events in the ring buffer. The
- * cookie is the function (enum nccl_function). Collectives are numbered here and not in the tool,
- * so that a lost event shifts nothing: ranks call the collectives of a communicator in one order.
- * Included once, by stream.bpf.c.
+ * cookie is the function (enum nccl_function) and, in its upper half, where a communicator keeps
+ * its rank (nccl_layout.h). Collectives are numbered here and not in the tool, so that a lost event
+ * shifts nothing: ranks call the collectives of a communicator in one order. Included once, by
+ * stream.bpf.c.
  */
 #ifndef BPF_NCCL_H
 #define BPF_NCCL_H
 
 #include "bpf/driver.h"
 
-#define NCCL_ID_WORDS 16 /* ncclUniqueId: 128 bytes */
-#define NCCL_CLIQUE   16 /* communicators of one ncclCommInitAll() that are reported */
+#define NCCL_ID_WORDS  16 /* ncclUniqueId: 128 bytes */
+#define NCCL_CLIQUE    16 /* communicators of one ncclCommInitAll() that are reported */
+#define NCCL_MAX_RANKS (1 << 20)
 
 struct nccl_key {
 	__u64 comm;
@@ -20,11 +22,17 @@ struct nccl_key {
 };
 
 struct nccl_comm {
-	__u64 id; /* 0 = it was made before anybody looked */
+	__u64 id;
 	__u64 sequence;
 	__u64 splits;
 	__s32 rank;
-	__s32 pad;
+	__u32 numbering; /* enum nccl_numbering */
+};
+
+/* As struct ncclComm has them side by side. */
+struct nccl_identity {
+	__u64 hash; /* the same in all ranks */
+	__s32 rank, size;
 };
 
 struct {
@@ -127,17 +135,51 @@ static __always_inline void send_collective(struct nccl_thread *thread,
 	bpf_ringbuf_submit(e, wake_flags());
 }
 
+/* 64 bits that stand for the words; never 0. */
+static __always_inline __u64 mix(__u64 hash, __u64 word)
+{
+	hash = (hash ^ word) * 0x9e3779b97f4a7c15ull;
+	return hash ^ hash >> 29;
+}
+
+/* A communicator that was made before anybody looked says itself who it is. */
+static __always_inline struct nccl_comm *
+find_comm(struct nccl_thread *thread, const struct nccl_key *key, __u64 time, __u32 rank_at)
+{
+	struct nccl_comm comm = {.numbering = NCCL_FROM_FOUND};
+	struct event_collective found = {
+		.time = time - 1, .function = NCCL_FOUND, .comm = key->comm};
+	struct nccl_identity own = {};
+
+	if (!rank_at || bpf_probe_read_user(&own, sizeof(own),
+					    (void *)(key->comm + rank_at -
+						     offsetof(struct nccl_identity, rank))))
+		return NULL;
+	if (!own.hash || own.rank < 0 || own.rank >= own.size || own.size > NCCL_MAX_RANKS)
+		return NULL;
+	comm.id = found.id = mix(mix(2, thread->parcel.uid), own.hash);
+	comm.rank = found.rank = own.rank;
+	found.size = own.size;
+	found.tid = own_thread_number();
+	if (!comm.id || bpf_map_update_elem(&nccl_comms, key, &comm, BPF_ANY))
+		return NULL;
+	send_collective(thread, &found);
+	return bpf_map_lookup_elem(&nccl_comms, key);
+}
+
 static __always_inline void number_collective(struct nccl_thread *thread,
-					      struct event_collective *call)
+					      struct event_collective *call, __u32 rank_at)
 {
 	struct nccl_key key = {.comm = call->comm, .pid = thread->parcel.pid};
 	struct nccl_comm *comm = bpf_map_lookup_elem(&nccl_comms, &key);
 
+	if (!comm)
+		comm = find_comm(thread, &key, call->time, rank_at);
 	if (!comm || call->function == NCCL_SEND || call->function == NCCL_RECV)
 		return;
 	/* One thread calls at a time: NCCL wants that of a communicator. */
 	call->sequence = comm->sequence++;
-	call->known = 1;
+	call->known = comm->numbering;
 }
 
 /* Where the arguments behind (send, receive, count, type) are. */
@@ -181,13 +223,6 @@ static __always_inline void read_operation(struct pt_regs *ctx, struct event_col
 	}
 }
 
-/* 64 bits that stand for the words; never 0. */
-static __always_inline __u64 mix(__u64 hash, __u64 word)
-{
-	hash = (hash ^ word) * 0x9e3779b97f4a7c15ull;
-	return hash ^ hash >> 29;
-}
-
 static __always_inline __u64 hash_of_id(const void *id, __u32 uid)
 {
 	__u64 words[NCCL_ID_WORDS] = {}, hash = mix(1, uid);
@@ -208,7 +243,9 @@ static __always_inline void begin_split(struct pt_regs *ctx, struct nccl_thread 
 	made->color = (__s32)nccl_argument(ctx, 1);
 	made->rank = -1;
 	thread->result = nccl_argument(ctx, 3);
-	if (!parent)
+	/* Ranks whose communicator was found have not seen the same splits: the new one is found,
+	 * too. */
+	if (!parent || parent->numbering != NCCL_FROM_CREATION)
 		return;
 	made->sequence = parent->splits++;
 	made->rank = parent->rank;
@@ -247,7 +284,8 @@ static __always_inline void begin_making(struct pt_regs *ctx, struct nccl_thread
 SEC("kprobe")
 int nccl_entry(struct pt_regs *ctx)
 {
-	__u32 function = (__u32)bpf_get_attach_cookie(ctx);
+	__u64 cookie = bpf_get_attach_cookie(ctx);
+	__u32 function = (__u32)cookie;
 	struct nccl_thread *thread = this_nccl_thread();
 	struct event_collective call = {.time = bpf_ktime_get_ns(), .function = function};
 
@@ -269,7 +307,7 @@ int nccl_entry(struct pt_regs *ctx)
 	call.tid = own_thread_number();
 	if (function < NCCL_OPERATIONS) {
 		read_operation(ctx, &call);
-		number_collective(thread, &call);
+		number_collective(thread, &call, cookie >> 32);
 	}
 	send_collective(thread, &call);
 	return 0;
@@ -279,12 +317,15 @@ static __always_inline void made_one(struct nccl_thread *thread)
 {
 	struct event_collective *made = &thread->made;
 	struct nccl_key key = {.comm = made->comm, .pid = thread->parcel.pid};
-	struct nccl_comm comm = {.id = made->id, .rank = made->rank};
+	struct nccl_comm comm = {
+		.id = made->id, .rank = made->rank, .numbering = NCCL_FROM_CREATION};
 
 	/* A split without a colour makes none, but the other ranks' communicators are complete
 	 * without this one. */
 	if (key.comm && made->id)
 		bpf_map_update_elem(&nccl_comms, &key, &comm, BPF_ANY);
+	else if (key.comm) /* another one had its address */
+		bpf_map_delete_elem(&nccl_comms, &key);
 	send_collective(thread, made);
 }
 

@@ -11,6 +11,7 @@ static const char *const verdicts[] = {
 	[NCCL_COMM_TOO_FEW] = "too_few",
 	[NCCL_COMM_RANKS_MISSING] = "ranks_missing",
 	[NCCL_COMM_UNKNOWN] = "unknown_communicator",
+	[NCCL_COMM_UNALIGNED] = "unaligned",
 	[NCCL_COMM_UNTIMED] = "untimed",
 };
 
@@ -60,6 +61,12 @@ static const char *sentence(const struct nccl_comm *comm, char text[256])
 		snprintf(text, 256,
 			 "made before it was observed: its ranks are not known, nor whether one is "
 			 "late");
+		break;
+	case NCCL_COMM_UNALIGNED:
+		snprintf(
+			text, 256,
+			"made before it was observed, and its collectives are too few or too close "
+			"together to tell which of them belong together");
 		break;
 	default:
 		break;

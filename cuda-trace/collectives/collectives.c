@@ -139,13 +139,15 @@ static struct known_comm *add_comm(struct collectives *collectives, uint64_t add
 static void note_made(struct collectives *collectives, const struct event_collective *call)
 {
 	const struct known_comm *parent = find_comm(collectives, call->parent);
+	int comm;
 
 	if (!call->comm)
 		return;
-	add_comm(collectives, call->comm,
-		 nccl_comms__find(collectives->comms, call->id, call->size > 0 ? call->size : 0,
-				  parent && parent->comm != LEFT_OUT ? (int32_t)parent->comm : -1),
-		 call->rank);
+	comm = nccl_comms__find(collectives->comms, call->id, call->size > 0 ? call->size : 0,
+				parent && parent->comm != LEFT_OUT ? (int32_t)parent->comm : -1);
+	if (comm >= 0 && call->function == NCCL_FOUND)
+		nccl_comms__found(collectives->comms, comm);
+	add_comm(collectives, call->comm, comm, call->rank);
 }
 
 /* One that was made before it was observed is this process's own: nobody knows its other ranks. */

@@ -9,6 +9,8 @@
  * 2. kernels of a replay are missing, because they were lost: the numbers of a rank do not meet
  * those of the others any more. Where that is so on purpose (`gaps`), replays have no numbers.
  * 3. a process makes nodes for ever: they are bounded, and what does not fit is unknown.
+ * 4. the communicator was made before it was observed: the captured call's number is not the same
+ * in all ranks, and replays have none.
  */
 #include "cuda-trace/collectives/graph_collectives.h"
 
@@ -189,7 +191,8 @@ void graph_collectives__kernel(struct graph_collectives *graphs, const struct cu
 	}
 	capture = &graphs->captures[found];
 	work = capture->work;
-	work.numbered &= !capture->again && !graphs->options.gaps;
+	work.numbered &=
+		!capture->again && !graphs->options.gaps && !graphs->comms->list[work.comm].found;
 	capture->replays++;
 	work.number = number_of(capture);
 	if (!capture->again && graphs->options.replayed)

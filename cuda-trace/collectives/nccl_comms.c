@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cuda-trace/base/array_grow.h"
+#include "cuda-trace/collectives/comm_alignment.h"
 
 #define MAX_COMMS 4096
 #define MAX_RANKS 1024 /* of one communicator on this host */
@@ -62,6 +63,7 @@ static void free_comm(struct nccl_comm *comm)
 		free(comm->ranks[i].shown);
 	free(comm->ranks);
 	free(comm->meetings);
+	free(comm->alignment);
 	*comm = (struct nccl_comm){.parent = -1};
 }
 
@@ -110,6 +112,18 @@ int nccl_comms__find(struct nccl_comms *comms, uint64_t id, uint32_t size, int32
 	}
 	comms->list[place] = (struct nccl_comm){.id = id, .size = size, .parent = parent};
 	return place;
+}
+
+/* Also again: then one has forgotten where it was. */
+void nccl_comms__found(struct nccl_comms *comms, uint32_t index)
+{
+	struct nccl_comm *comm = &comms->list[index];
+
+	comm->found = true;
+	free(comm->alignment);
+	comm->alignment = NULL;
+	for (uint32_t i = 0; i < comm->rank_count; i++)
+		comm->ranks[i].next = 0;
 }
 
 static bool has_space(struct nccl_comms *comms)
@@ -295,25 +309,53 @@ static bool all_wait(const struct nccl_comm_work *work)
 	return work->part_count;
 }
 
+/* The same number in all ranks; false: it is not known. */
+static bool find_number(struct nccl_comm *comm, const struct nccl_comm_work *work, uint64_t end,
+			uint64_t *number)
+{
+	const struct ended_collective ended = {.number = work->number,
+					       .end = end,
+					       .bytes = bytes_of(work),
+					       .function = work->parts[0].function};
+
+	*number = work->number;
+	if (!comm->found)
+		return true;
+	if (comm->alignment && comm_alignment__ranks(comm->alignment) != comm->meetings->size) {
+		free(comm->alignment);
+		comm->alignment = NULL;
+	}
+	if (!comm->alignment)
+		comm->alignment = comm_alignment__new(comm->meetings->size);
+	if (!comm->alignment)
+		return false;
+	if (all_wait(work))
+		comm_alignment__note(comm->alignment, work->rank, &ended);
+	return comm_alignment__number(comm->alignment, work->rank, number);
+}
+
 /* Each rank counts once: what a group launches beyond its first kernel waits for nobody. */
 static void meet(struct nccl_comms *comms, const struct nccl_comm_work *work, uint64_t start,
-		 uint64_t ns)
+		 uint64_t end)
 {
 	struct nccl_comm *comm = &comms->list[work->comm];
 	struct nccl_comm_rank *rank = &comm->ranks[work->rank];
 	struct nccl_comm_meetings *meetings = meetings_of(comms, comm);
+	uint64_t number, ns = end > start ? end - start : 0;
 	bool replayed = work->number & NCCL_COMM_REPLAYED;
-	uint32_t place = place_of(work->number);
 	struct meeting *meeting;
+	uint32_t place;
 
-	if (!meetings || (!replayed && work->number < rank->next))
+	if (!meetings || !find_number(comm, work, end, &number) ||
+	    (!replayed && number < rank->next))
 		return;
 	if (!replayed)
-		rank->next = work->number + 1;
+		rank->next = number + 1;
+	place = place_of(number);
 	meeting = &meetings->list[place];
-	if (meeting->number != work->number + 1) {
+	if (meeting->number != number + 1) {
 		comm->unmet += meeting->number != 0;
-		*meeting = (struct meeting){.number = work->number + 1, .shortest = UINT64_MAX};
+		*meeting = (struct meeting){.number = number + 1, .shortest = UINT64_MAX};
 	}
 	meetings->durations[place * (size_t)meetings->size + work->rank] = ns;
 	if (meetings->starts)
@@ -357,7 +399,7 @@ void nccl_comms__kernel(struct nccl_comms *comms, const struct nccl_comm_work *w
 		sums->kernels++;
 	}
 	if (work->numbered)
-		meet(comms, work, start, ns);
+		meet(comms, work, start, end);
 }
 
 /* Of those that are late by a level or more. */
@@ -392,6 +434,8 @@ static enum nccl_comm_verdict verdict_of(const struct nccl_comm *comm, bool all,
 		return NCCL_COMM_UNTIMED;
 	if (all ? !is_complete(comm) : comm->rank_count < 2)
 		return NCCL_COMM_RANKS_MISSING;
+	if (comm->found && !(comm->alignment && comm_alignment__is_complete(comm->alignment)))
+		return NCCL_COMM_UNALIGNED;
 	if (comm->met < LEAST_LATE)
 		return NCCL_COMM_TOO_FEW;
 	for (int level = 0; level < NCCL_COMM_LEVELS && !late->rank; level++)

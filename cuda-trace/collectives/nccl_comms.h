@@ -45,10 +45,12 @@ struct nccl_comm_rank {
 /* Bucket b counts what is in (2^(b-1), 2^b] ns, the last one all that is longer. */
 #define NCCL_COMM_SKEWS 38
 
+struct comm_alignment;
 struct nccl_comm_meetings;
 
 struct nccl_comm {
-	uint64_t id;	/* the same in all ranks; 0 = it was made before it was observed */
+	uint64_t id;	/* the same in all ranks; 0 = unknown: made before it was observed */
+	bool found;	/* the same, but its ranks said who they are: see comm_alignment.h */
 	uint32_t size;	/* ranks; 0 = unknown */
 	int32_t parent; /* of a split one; -1 = none, or unknown */
 	struct nccl_comm_rank *ranks;
@@ -58,6 +60,7 @@ struct nccl_comm {
 	uint64_t unmet; /* that some rank's kernel is missing of, as far as that is known */
 	uint64_t first_ns, last_ns; /* when the first kernel began and the last one ended */
 	struct nccl_comm_meetings *meetings;
+	struct comm_alignment *alignment; /* NULL = not found, or not needed yet */
 	/* From the first rank to the last, of all collectives that were compared: */
 	uint64_t skews[NCCL_COMM_SKEWS], skew_ns;
 	/* comm_windows.c: when the window began, and the rank that was late in the one before. */
@@ -112,13 +115,16 @@ enum nccl_comm_verdict {
 	NCCL_COMM_TOO_FEW,	 /* collectives */
 	NCCL_COMM_RANKS_MISSING, /* that were not seen */
 	NCCL_COMM_UNKNOWN,	 /* made before it was observed */
+	NCCL_COMM_UNALIGNED,	 /* found, and which collectives belong together is not known yet */
 	NCCL_COMM_UNTIMED,	 /* no kernels of it */
 };
 
 /* Index of the communicator with this id, made if it is new; below 0: there are too many, or no
  * memory. id 0 makes another one. */
 int nccl_comms__find(struct nccl_comms *comms, uint64_t id, uint32_t size, int32_t parent);
-/* The same of a rank of it. */
+/* Its ranks count its collectives each on its own from now on. */
+void nccl_comms__found(struct nccl_comms *comms, uint32_t comm);
+/* The same as nccl_comms__find() of a rank of it. */
 int nccl_comms__rank(struct nccl_comms *comms, uint32_t comm, uint32_t pid, int32_t rank);
 void nccl_comms__kernel(struct nccl_comms *comms, const struct nccl_comm_work *work, uint64_t start,
 			uint64_t end);

@@ -13,7 +13,7 @@
 
 /* What is sent back, for each symbol. */
 struct place {
-	uint64_t address, offset;
+	uint64_t address, offset, size;
 };
 
 /* ---- in a process without privileges ---- */
@@ -30,6 +30,7 @@ static void look_up(const struct foreign_elf *elf, const struct foreign_symbols 
 				continue;
 			places[k].address = table->list[i].st_value;
 			places[k].offset = foreign_elf__offset(elf, table->list[i].st_value, PF_X);
+			places[k].size = table->list[i].st_size;
 		}
 	}
 }
@@ -82,6 +83,7 @@ int elf_symbols__find(const struct foreign_file *file, struct elf_symbol *symbol
 	for (unsigned int i = 0; i < count; i++) {
 		symbols[i].address = places[i].address;
 		symbols[i].offset = places[i].offset;
+		symbols[i].size = places[i].size;
 	}
 	return 0;
 }

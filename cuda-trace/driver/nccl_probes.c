@@ -12,6 +12,7 @@
 #include "cuda-trace/attach/link_closer.h"
 #include "cuda-trace/attach/multi_link.h"
 #include "cuda-trace/driver/elf_symbols.h"
+#include "cuda-trace/driver/nccl_layout.h"
 #include "cuda-trace/foreign/foreign_file.h"
 #include "cuda-trace/foreign/left_out.h"
 #include "cuda-trace/proc/process_maps.h"
@@ -42,9 +43,14 @@ static const struct {
 	{"ncclCommInitRankScalable", NCCL_INIT_SCALABLE, true},
 	{"ncclCommInitAll", NCCL_INIT_ALL, true},
 	{"ncclCommSplit", NCCL_SPLIT, true},
+	/* Not probed: their code is read. */
+	{"ncclCommUserRank", 0, false},
+	{"ncclCommCount", 0, false},
+	{"ncclCommCuDevice", 0, false},
 };
 
-#define COUNT (sizeof(functions) / sizeof(functions[0]))
+#define COUNT  (sizeof(functions) / sizeof(functions[0]))
+#define PROBED (COUNT - NCCL_ACCESSORS)
 
 static const char *const programs[] = {"nccl_entry", "nccl_return"};
 
@@ -104,16 +110,16 @@ void nccl_probes__free(struct nccl_probes *probes)
 }
 
 static int link_functions(const struct nccl_probes *probes, struct probed_nccl *nccl,
-			  const struct elf_symbol *symbols, bool returns)
+			  const struct elf_symbol *symbols, uint64_t rank_at, bool returns)
 {
 	uint64_t offsets[COUNT], cookies[COUNT];
 	struct multi_link_points points = {.offsets = offsets, .cookies = cookies};
 
-	for (size_t i = 0; i < COUNT; i++) {
+	for (size_t i = 0; i < PROBED; i++) {
 		if (!symbols[i].offset || (returns && !functions[i].makes))
 			continue;
 		offsets[points.count] = symbols[i].offset;
-		cookies[points.count++] = functions[i].function;
+		cookies[points.count++] = functions[i].function | rank_at << 32;
 	}
 	if (!points.count)
 		return -ENOENT;
@@ -140,14 +146,16 @@ static void say(struct nccl_probes *probes, const struct probed_nccl *nccl, int 
 static void probe(struct nccl_probes *probes, struct probed_nccl *nccl)
 {
 	struct elf_symbol symbols[COUNT] = {};
+	uint64_t rank_at;
 	int err;
 
 	for (size_t i = 0; i < COUNT; i++)
 		symbols[i].name = functions[i].name;
 	err = elf_symbols__find(&nccl->file, symbols, COUNT);
 	if (!err) {
-		nccl->links[1] = link_functions(probes, nccl, symbols, true);
-		nccl->links[0] = link_functions(probes, nccl, symbols, false);
+		rank_at = nccl_layout__rank_at(&nccl->file, &symbols[PROBED]);
+		nccl->links[1] = link_functions(probes, nccl, symbols, rank_at, true);
+		nccl->links[0] = link_functions(probes, nccl, symbols, rank_at, false);
 		err = nccl->links[0] < 0 ? nccl->links[0] : 0;
 	}
 	if (err && err != -ENOENT && err != -ENOEXEC)

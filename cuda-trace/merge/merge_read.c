@@ -186,13 +186,19 @@ static void read_comm(struct merge_scan *scan, int64_t global, uint64_t id, uint
 	scan->comms[scan->comm_count++] = known;
 }
 
+#define COMMUNICATORS                                                                  \
+	"SELECT globalPid, communicatorId, coalesce(parentId, 0), coalesce(size, 0), " \
+	"coalesce(rank, -1) FROM CUDA_TRACE_COMMUNICATORS WHERE communicatorId IS NOT NULL"
+
 static void read_comms(struct merge_scan *scan)
 {
-	sqlite3_stmt *statement =
-		prepare(scan, "CUDA_TRACE_COMMUNICATORS",
-			"SELECT globalPid, communicatorId, coalesce(parentId, 0), "
-			"coalesce(size, 0), coalesce(rank, -1) FROM CUDA_TRACE_COMMUNICATORS "
-			"WHERE communicatorId IS NOT NULL ORDER BY start");
+	static const char table[] = "CUDA_TRACE_COMMUNICATORS";
+	/* Ranks number the collectives of a communicator that was found each on its own. Recordings
+	 * made before 2026-11-27 do not know such ones. */
+	const char *sql = report_file__has(&scan->file, table, "found")
+				  ? COMMUNICATORS " AND NOT found ORDER BY start"
+				  : COMMUNICATORS " ORDER BY start";
+	sqlite3_stmt *statement = prepare(scan, table, sql);
 
 	while (statement && next_row(scan, statement))
 		read_comm(scan, sqlite3_column_int64(statement, 0),

@@ -124,11 +124,11 @@ static int put_comm(struct rows *rows, const struct rows_process *process,
 {
 	const struct event_collective *made = &comm->made;
 
-	return db__run(rows->db, "INSERT INTO CUDA_TRACE_COMMUNICATORS VALUES (?,?,?,?,?,?,?,?)",
-		       "iiiiiiii", process->global_pid, (int64_t)(made->time - rows->epoch),
+	return db__run(rows->db, "INSERT INTO CUDA_TRACE_COMMUNICATORS VALUES (?,?,?,?,?,?,?,?,?)",
+		       "iiiiiiiii", process->global_pid, (int64_t)(made->time - rows->epoch),
 		       (int64_t)made->comm, optional(made->id), optional(made->parent),
 		       optional(comm->parent_id), optional(made->size > 0 ? made->size : 0),
-		       known_rank(made->rank));
+		       known_rank(made->rank), (int64_t)(made->function == NCCL_FOUND));
 }
 
 int store_collectives__made(struct rows *rows, struct rows_process *process, const uint8_t *data,

@@ -272,7 +272,9 @@ static void play_communicator(struct replay *replay, struct replay_row *row)
 		.parent = row->values[4],
 		.size = row->values[5],
 		.rank = row->values[6],
-		.function = row->values[4] ? NCCL_SPLIT : NCCL_INIT_RANK,
+		.function = row->values[7]   ? NCCL_FOUND
+			    : row->values[4] ? NCCL_SPLIT
+					     : NCCL_INIT_RANK,
 	};
 
 	if (replay->sink->collective)
@@ -315,10 +317,18 @@ static void play_gpu_faults(struct replay *replay, struct replay_row *row)
 		.table = of, .source = sql, .columns = DB_TABLE_COUNT, .play = function \
 	}
 
+#define COMMUNICATORS                                                           \
+	"SELECT globalPid, start, communicator, communicatorId, parent, size, " \
+	"coalesce(rank, -1), "
+
 static const struct replay_source replay_sources[] = {
+	OBJECTS("CUDA_TRACE_COMMUNICATORS", COMMUNICATORS "found FROM CUDA_TRACE_COMMUNICATORS",
+		play_communicator),
+	/* Recordings made before 2026-11-27. */
 	OBJECTS("CUDA_TRACE_COMMUNICATORS",
-		"SELECT globalPid, start, communicator, communicatorId, parent, size, "
-		"coalesce(rank, -1) FROM CUDA_TRACE_COMMUNICATORS",
+		COMMUNICATORS "0 FROM CUDA_TRACE_COMMUNICATORS WHERE NOT EXISTS (SELECT 1 FROM "
+			      "pragma_table_info('CUDA_TRACE_COMMUNICATORS', 'main') WHERE name = "
+			      "'found')",
 		play_communicator),
 	ROWS(COLLECTIVES, OTHER, play_collective),
 	/* Before the launches: of those that failed these know more, and the first one counts. */

@@ -39,7 +39,7 @@ static void fill_operation(struct cell *cells, struct trace_text *text,
 	}
 	if (has_peer(call->function))
 		cells[PEER] = cell_signed(call->peer);
-	if (call->known)
+	if (call->known == NCCL_FROM_CREATION)
 		cells[NUMBER] = cell_number(call->sequence);
 	snprintf(text->what, sizeof(text->what), "[%s] %" PRIu64 " %s, communicator %s", operation,
 		 (uint64_t)call->count, type ? type : "elements", text->number);
@@ -56,8 +56,10 @@ static void fill_made(struct cell *cells, struct trace_text *text,
 	if (call->function != NCCL_SPLIT) {
 		cells[COMMUNICATOR_SIZE] = cell_signed(call->size);
 		cells[COMMUNICATOR_RANK] = cell_signed(call->rank);
-		snprintf(text->what, sizeof(text->what), "[communicator] %s, id %s, rank %d of %d",
-			 text->number, call->id ? text->uuid : "unknown", call->rank, call->size);
+		snprintf(text->what, sizeof(text->what),
+			 "[communicator] %s, id %s, rank %d of %d%s", text->number,
+			 call->id ? text->uuid : "unknown", call->rank, call->size,
+			 call->function == NCCL_FOUND ? ", made before" : "");
 		return;
 	}
 	snprintf(text->what, sizeof(text->what), "[communicator] %s, id %s, by a split",

@@ -661,3 +661,23 @@ refused() {
 	assert_equal "$(sed -n 's/^wrong //p' found)" 0
 	[ "$(sed -n 's/^known //p' found)" -gt $(($(wc -l <instructions) * 9 / 10)) ]
 }
+
+@test "offset of the rank in NCCL's communicators (code made by hand) is found if it is the only one that fits" {
+	[ "$(uname -m)" = x86_64 ] || skip "reads x86-64"
+	cc -std=gnu11 -Wall -Wextra -Werror -Wno-unused-parameter -D_GNU_SOURCE -I"$TOP" -o unit "$TOP/tests/driver/unit_nccl_layout.c" \
+		$(tool_sources nccl_layout text foreign_file foreign_lookup foreign_child foreign_mount foreign_job foreign_allowance process_stat \
+			foreign_sandbox rooted_path clock array_grow)
+	run -0 ./unit
+	assert_output - <<-'END'
+	none: 0x0
+	others: 0x0
+	one: 0x34250
+	behind the end: 0x0
+	empty: 0x0
+	larger than the file: 0x0
+	the same again: 0x34250
+	two: 0x0
+	small: 0x0
+	odd: 0x0
+	END
+}

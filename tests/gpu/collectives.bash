@@ -28,6 +28,21 @@ collectives_late() {
 	row "collectives: $name" $well "$text"
 }
 
+# The same of ranks that have run for 10 s before anybody looks, unprepared.
+collectives_running() { # NAME RANK ARGS...
+	local json=$OUT/collectives-running-$2.json name=$1 rank=$2 pid
+	shift 2
+	timeout 60 python3 tests/gpu/collectives.py "$@" >"$work/c.out" 2>>"$OUT/collectives.err" &
+	pid=$!
+	sleep 10
+	timeout 60 cuda-trace stat --json -o "$json" -p $pid -d 8s 2>>"$OUT/collectives.err"
+	pkill -P $pid
+	wait $pid
+	row "collectives: running before, $name" "$(jq -e --argjson rank "$rank" '.communicators | length == 1 and (.[0] | .size == 2 and .seen == 2 and
+		.compared > 100 and .verdict == (if $rank < 0 then "balanced" else "late_rank" end) and (.late.rank // -1) == $rank)' "$json" >/dev/null &&
+		echo 1 || echo 0)" "$(jq -c '[.communicators[] | [.size, .seen, .compared, .verdict, .late]]' "$json")"
+}
+
 collectives_each() {
 	local found
 	collectives_run each each
@@ -117,6 +132,9 @@ part_collectives() {
 	collectives_late "rank 0 sleeps 1 ms" 0 late 0 1
 	collectives_late "rank 1 sleeps 1 ms" 1 late 1 1
 	collectives_late "rank 1's GPU is slower" 1 slow 1
+	collectives_running "rank 0 sleeps 5 ms" 0 late 0 5 20000
+	collectives_running "rank 1 sleeps 1 ms" 1 late 1 1 20000
+	collectives_running balanced -1 late -1 0 20000
 	collectives_each
 	collectives_graph
 	collectives_bus

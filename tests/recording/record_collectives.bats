@@ -81,13 +81,20 @@ sql() {
 	assert_equal "$(sql 'SELECT count(*) > 0 AND count(*) = count(communicatorId) FROM CUDA_TRACE_COLLECTIVES')" 1
 }
 
-@test "record -e collectives -p (a communicator that was made before) has neither its id nor numbers" {
+@test "record -e collectives -p (a communicator that was made before) has its id, and numbers that are its rank's own" {
+	[ "$(uname -m)" = x86_64 ] || skip "such communicators are identified on x86-64 only"
 	start ranks "$SIM" "$RANKS" -s 20000 -c 2000
 	wait_for 30 grep -q 'under way' ranks.out
 	ct record -q -e collectives -o r.db -p "$(pgrep -P "$ranks_PID" | head -n 1)" -d 3
-	assert_equal "$(sql 'SELECT count(*) > 20, count(communicatorId), count(number), count(rank) FROM CUDA_TRACE_COLLECTIVES')" 1,0,0,0
+	assert_equal "$(sql 'SELECT count(*) > 20 AND count(*) = count(communicatorId) AND count(*) = count(rank), min(number),
+		max(number) + 1 = count(*) FROM CUDA_TRACE_COLLECTIVES')" 1,0,1
+	assert_equal "$(sql 'SELECT size, found FROM CUDA_TRACE_COMMUNICATORS')" 2,1
 	ct report --json r.db >s.json
-	json s.json '.communicators[0].verdict == "unknown_communicator"'
+	json s.json '.communicators[0] | .verdict == "ranks_missing" and .size == 2'
+	# Without kernels, and in recordings that know nothing of such communicators.
+	sqlite3 r.db 'ALTER TABLE CUDA_TRACE_COMMUNICATORS DROP COLUMN found'
+	ct report --json r.db >s.json
+	json s.json '.communicators[0] | .verdict == "ranks_missing" and .size == 2'
 }
 
 # has_all_replays STEPS: s.json has what four ranks called, all ranks' kernels of each call compared.

@@ -23,6 +23,9 @@ int ncclCommInitRank(ncclComm_t *comm, int ranks, ncclUniqueId id, int rank);
 int ncclCommInitRankConfig(ncclComm_t *comm, int ranks, ncclUniqueId id, int rank, void *config);
 int ncclCommSplit(ncclComm_t comm, int color, int key, ncclComm_t *child, void *config);
 int ncclCommDestroy(ncclComm_t comm);
+int ncclCommUserRank(ncclComm_t comm, int *rank);
+int ncclCommCount(ncclComm_t comm, int *count);
+int ncclCommCuDevice(ncclComm_t comm, int *device);
 int ncclAllReduce(const void *from, void *to, size_t count, int type, int op, ncclComm_t comm,
 		  ncclStream stream);
 int ncclBroadcast(const void *from, void *to, size_t count, int type, int root, ncclComm_t comm,

@@ -49,10 +49,13 @@ struct meeting_place {
 	} wishes[AHEAD][MAX_RANKS];
 };
 
+/* The hash, and what is behind it, lie side by side as in a real one, and as far from the beginning
+ * that instructions hold the distance in 32 bits. */
 struct ncclComm {
 	struct meeting_place *place;
-	char name[48];
-	int rank, size;
+	char name[4096];
+	uint64_t hash;
+	int rank, size, device;
 	uint64_t collectives, splits;
 };
 
@@ -204,6 +207,15 @@ static struct meeting_place *place_of(const char *name)
 	return place;
 }
 
+static uint64_t hash_of(const char *name)
+{
+	uint64_t hash = 5381;
+
+	while (*name)
+		hash = hash * 33 ^ *name++;
+	return hash;
+}
+
 static ncclComm_t join_comm(const char *name, int size, int rank)
 {
 	ncclComm_t comm = calloc(1, sizeof(*comm));
@@ -211,8 +223,10 @@ static ncclComm_t join_comm(const char *name, int size, int rank)
 
 	snprintf(comm->name, sizeof(comm->name), "%s", name);
 	comm->place = place_of(name);
+	comm->hash = hash_of(name);
 	comm->rank = rank;
 	comm->size = size;
+	cuCtxGetDevice(&comm->device);
 	atomic_fetch_add(&comm->place->ready, 1);
 	while (atomic_load(&comm->place->ready) < (uint32_t)size) {
 		if (now() > until)
@@ -285,6 +299,24 @@ EXPORT int ncclCommDestroy(ncclComm_t comm)
 {
 	munmap(comm->place, sizeof(*comm->place));
 	free(comm);
+	return 0;
+}
+
+EXPORT int ncclCommUserRank(ncclComm_t comm, int *rank)
+{
+	*rank = comm->rank;
+	return 0;
+}
+
+EXPORT int ncclCommCount(ncclComm_t comm, int *count)
+{
+	*count = comm->size;
+	return 0;
+}
+
+EXPORT int ncclCommCuDevice(ncclComm_t comm, int *device)
+{
+	*device = comm->device;
 	return 0;
 }
 
