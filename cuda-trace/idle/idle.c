@@ -36,7 +36,7 @@ struct idle {
 	struct idle_host *last_host;  /* its host */
 	uint64_t last_read, lost;
 	uint64_t next_follow; /* ns */
-	bool follows;
+	bool follows, replays;
 	struct idle_sums sums;
 };
 
@@ -226,11 +226,13 @@ static void add_call(struct idle *idle, struct idle_host *host, uint32_t tid,
 		idle_timeline__call(idle->timeline, line, call);
 }
 
-static bool waits_for_context(struct idle *idle, struct idle_host *host, const struct cuda_api *api)
+/* Names in recordings end with the function's version. */
+static bool waits_for_context(const char *name)
 {
-	const char *name = idle_host__name(idle->timeline, host, api->name);
+	static const char driver[] = "cuCtxSynchronize", runtime[] = "cudaDeviceSynchronize";
 
-	return !strcmp(name, "cuCtxSynchronize") || !strcmp(name, "cudaDeviceSynchronize");
+	return !strncmp(name, driver, sizeof(driver) - 1) ||
+	       !strncmp(name, runtime, sizeof(runtime) - 1);
 }
 
 void idle__record(struct idle *idle, struct process *process, const struct cuda_record *record)
@@ -256,7 +258,7 @@ void idle__record(struct idle *idle, struct process *process, const struct cuda_
 		break;
 	case CUDA_RECORD_API:
 		if (idle->observed && process->group == CUDA_GROUP_API_SYNC &&
-		    waits_for_context(idle, host, api))
+		    waits_for_context(idle_host__name(idle->timeline, host, api->name)))
 			idle_observed__sync(idle->observed, host, api);
 		if (1u << process->group & IDLE_CALL_GROUPS)
 			add_call(idle, host, api->tid,
@@ -292,7 +294,9 @@ void idle__end(struct idle *idle, struct process *process)
 	if (host->process == process)
 		idle_host__leave(idle->timeline, host);
 	idle_gaps__leave(idle->gaps, host);
-	idle_observed__leave(idle->observed, host);
+	/* When it ended is not recorded. */
+	idle_observed__leave(idle->observed, host,
+			     idle->replays ? UINT64_MAX - 1 : monotonic__ns());
 	idle->last_process = NULL;
 	if (idle->follows)
 		forget_process(idle, host);
@@ -380,6 +384,7 @@ void idle__on_gap(struct idle *idle, idle_gap_handler handle, void *context)
 
 void idle__replay(struct idle *idle, bool scheduler, const char *reduced)
 {
+	idle->replays = true;
 	idle->sums.reduced = reduced;
 	idle_gaps__know(idle->gaps)->scheduler = scheduler;
 }
@@ -409,6 +414,16 @@ void idle__call(struct idle *idle, uint32_t pid, uint32_t tid, const struct idle
 		return;
 	idle_host__learn(idle->timeline, host, call->name, name);
 	add_call(idle, host, tid, call);
+}
+
+void idle__call_in(struct idle *idle, uint32_t pid, uint32_t context, const struct idle_call *call,
+		   const char *name)
+{
+	const struct cuda_api api = {.start = call->start, .end = call->end, .context = context};
+	struct idle_host *host = idle_timeline__host(idle->timeline, pid);
+
+	if (host && idle->observed && waits_for_context(name))
+		idle_observed__sync(idle->observed, host, &api);
 }
 
 void idle__progress(struct idle *idle, uint64_t until)

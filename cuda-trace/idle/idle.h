@@ -102,6 +102,9 @@ void idle__past(struct idle *idle, const struct idle_past *past);
 void idle__lost(struct idle *idle, uint64_t from, uint64_t to);
 void idle__call(struct idle *idle, uint32_t pid, uint32_t tid, const struct idle_call *call,
 		const char *name);
+/* The same call, with idle__sample(): it was in this context. */
+void idle__call_in(struct idle *idle, uint32_t pid, uint32_t context, const struct idle_call *call,
+		   const char *name);
 void idle__progress(struct idle *idle, uint64_t until);
 /* NULL = there was no operation on a GPU with times. Valid until the free. */
 const struct idle_sums *idle__finish(struct idle *idle);

@@ -202,11 +202,12 @@ void idle_observed__work(struct idle_observed *observed, const struct idle_host 
 	observed->works[observed->work_count++] = (struct work){unit, correlation, start, end};
 }
 
-void idle_observed__leave(struct idle_observed *observed, const struct idle_host *host)
+void idle_observed__leave(struct idle_observed *observed, const struct idle_host *host,
+			  uint64_t time)
 {
 	for (uint32_t i = 0; observed && i < observed->unit_count; i++)
 		if (observed->units[i]->host == host && observed->units[i]->ended == NEVER)
-			observed->units[i]->ended = monotonic__ns();
+			observed->units[i]->ended = time;
 }
 
 void idle_observed__stop(struct idle_observed *observed)

@@ -28,8 +28,9 @@ void idle_observed__sync(struct idle_observed *observed, const struct idle_host 
 void idle_observed__work(struct idle_observed *observed, const struct idle_host *host,
 			 uint32_t context, uint32_t gpu, uint32_t correlation, uint64_t start,
 			 uint64_t end);
-/* The process has ended, and with it all of its work. */
-void idle_observed__leave(struct idle_observed *observed, const struct idle_host *host);
+/* The process has ended, and with it all of its work: by that time. */
+void idle_observed__leave(struct idle_observed *observed, const struct idle_host *host,
+			  uint64_t time);
 /* Nothing is observed from now on. */
 void idle_observed__stop(struct idle_observed *observed);
 /* Finds out what was observed until then, of what has come. Afterwards the records before are

@@ -63,7 +63,6 @@ int step_idle__read(const struct report_file *file, idle_gap_handler handle, voi
 {
 	struct gaps gaps = {};
 	struct session_lost_counts lost;
-	int err = report_idle__open(&gaps.idle, file);
 	const struct sink sink = {
 		.context = &gaps,
 		.process_start = handle_start,
@@ -71,8 +70,16 @@ int step_idle__read(const struct report_file *file, idle_gap_handler handle, voi
 		.process_end = handle_end,
 	};
 
+	int err;
+
 	*known = false;
 	*why = report_idle__unknown(file);
+	/* Parts of the time are no steps. */
+	if (report_idle__any(file) && report_file__is_sample(file))
+		*why = "with --sample, kernels between the windows are not recorded";
+	if (*why)
+		return 0;
+	err = report_idle__open(&gaps.idle, file);
 	if (!gaps.idle)
 		return err;
 	report_records__lost(file, &lost);

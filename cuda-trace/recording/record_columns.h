@@ -26,7 +26,8 @@
 #define COLUMNS_SPAN(F, record) \
 	F(start, REQ, REPLAY, TIME, record, start) F(end, REQ, REPLAY, TIME, record, end)
 
-/* A call. Launches have launchName (0 for a graph) and launchShape, which are ours. */
+/* A call. Launches have launchName (0 for a graph) and launchShape; and where kernels are of windows
+ * only, what their work can be followed by. These columns are ours. */
 #define COLUMNS_RUNTIME(F, O) \
 	COLUMNS_SPAN(F, cuda_api) \
 	F(eventClass, REQ, REPLAY, DOMAIN, cuda_api, domain) \
@@ -34,13 +35,15 @@
 	F(correlationId, INT, REPLAY, OPTIONAL, cuda_api, head.correlation) \
 	O(nameId, REQ, REPLAY) \
 	F(returnValue, REQ, REPLAY, NUMBER, cuda_api, result) \
-	O(callchainId, INT, STORED) O(launchName, INT, REPLAY) O(launchShape, INT, REPLAY)
+	O(callchainId, INT, STORED) O(launchName, INT, REPLAY) O(launchShape, INT, REPLAY) \
+	F(contextId, INT, REPLAY, OPTIONAL, cuda_api, context) \
+	O(streamHandle, INT, REPLAY) O(timed, INT, REPLAY)
 
 /* What the rows of all work on a GPU begin with. */
 #define COLUMNS_GPU(F, O, record, stream_use) \
 	COLUMNS_SPAN(F, record) \
 	F(deviceId, REQ, REPLAY, NUMBER, record, device) \
-	F(contextId, REQ, STORED, NUMBER, record, context) \
+	F(contextId, REQ, REPLAY, NUMBER, record, context) \
 	O(greenContextId, INT, EMPTY) \
 	F(streamId, REQ, stream_use, NUMBER, record, stream) \
 	F(correlationId, INT, REPLAY, NUMBER, record, head.correlation) \

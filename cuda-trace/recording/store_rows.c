@@ -59,12 +59,17 @@ static int64_t call_name(struct rows *rows, uint8_t domain, uint16_t cbid)
 	return id;
 }
 
+/* What a call's row has that is not a field of its record. */
+struct call_row {
+	int64_t name, launch_name, launch_shape, stream, timed;
+};
+
 static int put_call(struct rows *rows, const struct rows_process *process,
-		    const struct cuda_api *call, int64_t name, int64_t kernel, int64_t shape)
+		    const struct cuda_api *call, const struct call_row *own)
 {
 	uint32_t number = process - rows->processes, id = call->head.correlation;
 	/* Only launches have stacks, and calls that added a node to a graph. */
-	bool any = kernel != DB_NULL || call->group == CUDA_GROUP_API_GRAPH;
+	bool any = own->launch_name != DB_NULL || call->group == CUDA_GROUP_API_GRAPH;
 	int64_t chain = any ? store_callstacks__of(rows->callstacks, number, id) : DB_NULL;
 	union record_row row;
 
@@ -74,10 +79,12 @@ static int put_call(struct rows *rows, const struct rows_process *process,
 	if (call->result && store_objects__seen_failure(rows, process, call))
 		return 0;
 	fill(rows, process, DB_RUNTIME, call, &row);
-	row.RUNTIME.nameId = name;
+	row.RUNTIME.nameId = own->name;
 	row.RUNTIME.callchainId = chain;
-	row.RUNTIME.launchName = kernel;
-	row.RUNTIME.launchShape = shape;
+	row.RUNTIME.launchName = own->launch_name;
+	row.RUNTIME.launchShape = own->launch_shape;
+	row.RUNTIME.streamHandle = own->stream;
+	row.RUNTIME.timed = own->timed;
 	return add(rows, DB_RUNTIME, &row);
 }
 
@@ -92,25 +99,32 @@ static int put_launch(struct rows *rows, struct rows_process *process,
 		.result = launch->result,
 		.cbid = launch->cbid,
 		.domain = launch->domain,
+		.context = launch->context,
 	};
-	const struct rows_name *kernel = NULL;
 	/* Else the kernel's own record has it. */
 	bool bare = process->source == EVENT_SOURCE_DRIVER;
-	int64_t shape = bare ? store_objects__shape(rows, launch) : DB_NULL;
+	struct call_row own = {
+		.name = call_name(rows, launch->domain, launch->cbid),
+		.launch_shape = bare ? store_objects__shape(rows, launch) : DB_NULL,
+		.stream = rows->gaps ? (int64_t)launch->stream : DB_NULL,
+		.timed = rows->gaps ? (launch->flags & CUDA_LAUNCH_TIMED) != 0 : DB_NULL,
+	};
 	int err = store_collectives__launch(rows, process, launch);
 
 	if (err)
 		return err;
-	if (shape < 0 && shape != DB_NULL)
-		return shape;
+	if (own.launch_shape < 0 && own.launch_shape != DB_NULL)
+		return own.launch_shape;
 	/* Graph launches, and they alone, have 0, the empty name. */
 	if (launch->head.kind != CUDA_RECORD_GRAPH_LAUNCH) {
-		kernel = store_objects__kernel_name(rows, process, launch->name);
+		const struct rows_name *kernel =
+			store_objects__kernel_name(rows, process, launch->name);
+
 		if (!kernel)
 			return -ENOMEM;
+		own.launch_name = kernel->pretty;
 	}
-	return put_call(rows, process, &call, call_name(rows, launch->domain, launch->cbid),
-			kernel ? kernel->pretty : 0, shape);
+	return put_call(rows, process, &call, &own);
 }
 
 static int put_error(struct rows *rows, struct rows_process *process, const struct cuda_api *call,
@@ -135,7 +149,9 @@ static int put_api(struct rows *rows, struct rows_process *process, const struct
 
 	if (!err && group == CUDA_GROUP_API_ERROR)
 		err = put_error(rows, process, call, name);
-	return err ? err : put_call(rows, process, call, name, DB_NULL, DB_NULL);
+	return err ? err
+		   : put_call(rows, process, call,
+			      &(struct call_row){name, DB_NULL, DB_NULL, DB_NULL, DB_NULL});
 }
 
 static int put_kernel(struct rows *rows, struct rows_process *process,

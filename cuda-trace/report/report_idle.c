@@ -25,7 +25,7 @@ enum state_column {
 	WAKER,
 	RIVAL
 };
-enum call_column { CALLER, BEGAN, RETURNED, CORRELATION, NAME };
+enum call_column { CALLER, BEGAN, RETURNED, CORRELATION, NAME, CONTEXT };
 enum { LOST = 5 }; /* ENUM_CUDA_TRACE_THREAD_STATE */
 
 struct report_idle {
@@ -53,7 +53,8 @@ const char *report_idle__unknown(const struct report_file *file)
 {
 	if (!has_states(file))
 		return NULL;
-	if (report_file__is_sample(file))
+	if (report_file__is_sample(file) &&
+	    !report_file__has(file, "CUPTI_ACTIVITY_KIND_RUNTIME", "streamHandle"))
 		return "with --sample, kernels between the windows are not recorded";
 	if (report_file__number(file,
 				"SELECT count(*) FROM META_DATA_CAPTURE WHERE name = 'WINDOWS'", 0))
@@ -85,18 +86,23 @@ static char *read_missing(const struct report_file *file)
 	return missing;
 }
 
+#define CALLS(context)                                                           \
+	"SELECT globalTid, start, end, correlationId, nameId, " context " FROM " \
+	"CUPTI_ACTIVITY_KIND_RUNTIME WHERE launchName IS NULL AND end > start ORDER BY start"
+
 static int open_readers(struct report_idle *idle, const struct report_file *file)
 {
+	static const char table[] = "CUPTI_ACTIVITY_KIND_RUNTIME";
 	int err = reader__open(&idle->states, file,
 			       "SELECT globalTid, start, end, state, cause, waitsFor, function, "
 			       "offNs, delayNs, wakerGlobalTid, waker, rival FROM "
 			       "CUDA_TRACE_THREAD_STATES ORDER BY start");
 
-	if (!err && report_file__has(file, "CUPTI_ACTIVITY_KIND_RUNTIME", "launchName"))
+	if (!err && report_file__has(file, table, "launchName"))
 		err = reader__open(&idle->calls, file,
-				   "SELECT globalTid, start, end, correlationId, nameId FROM "
-				   "CUPTI_ACTIVITY_KIND_RUNTIME WHERE launchName IS NULL AND end "
-				   "> start ORDER BY start");
+				   report_file__has(file, table, "contextId")
+					   ? CALLS("coalesce(contextId, 0)")
+					   : CALLS("0"));
 	if (err)
 		return err;
 	idle->state = reader__next(idle->states);
@@ -116,7 +122,7 @@ int report_idle__open(struct report_idle **result, const struct report_file *fil
 	if (!idle)
 		return -ENOMEM;
 	idle->idle = idle__new(false);
-	if (idle->idle)
+	if (idle->idle && (!report_file__is_sample(file) || idle__sample(idle->idle)))
 		err = report_strings__read(file, strndup, &idle->strings, &idle->string_count);
 	if (!err)
 		err = open_readers(idle, file);
@@ -192,6 +198,8 @@ static void add_call(struct report_idle *idle, const int64_t *row)
 
 	idle__call(idle->idle, pid_of(row[CALLER]), row[CALLER] & 0xffffff, &call,
 		   text_of(idle, row[NAME]));
+	idle__call_in(idle->idle, pid_of(row[CALLER]), row[CONTEXT], &call,
+		      text_of(idle, row[NAME]));
 }
 
 /* What began before that. */

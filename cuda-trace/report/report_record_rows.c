@@ -71,6 +71,10 @@ static void play_launch(struct replay *replay, struct replay_row *row)
 		.domain = call->domain,
 		.name = name_of(replay, row->process, row->row.RUNTIME.launchName),
 		.cbid = call_number(replay, call, row->row.RUNTIME.nameId),
+		.context = call->context,
+		.stream = row->row.RUNTIME.streamHandle == DB_NULL ? 0
+								   : row->row.RUNTIME.streamHandle,
+		.flags = row->row.RUNTIME.timed == 1 ? CUDA_LAUNCH_TIMED : 0,
 	};
 
 	if (shape_id > 0 && (size_t)shape_id <= replay->shape_count) {
@@ -81,9 +85,9 @@ static void play_launch(struct replay *replay, struct replay_row *row)
 		launch.dynamic_shared = shape->dynamic_shared;
 	}
 	if (replay->ranged)
-		launch.flags = CUDA_LAUNCH_RANGES |
-			       report_record_ranges__depth(replay, row->values[0], launch.start)
-				       << 2;
+		launch.flags |= CUDA_LAUNCH_RANGES |
+				report_record_ranges__depth(replay, row->values[0], launch.start)
+					<< 2;
 	play(replay, row, &launch.head);
 }
 

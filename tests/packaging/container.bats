@@ -87,6 +87,34 @@ watched() {
 	assert_equal "$(jq .totals.kernels "$BATS_TEST_TMPDIR/stat.json")" "$(expect_key "$BATS_TEST_TMPDIR/program" kernels)"
 }
 
+# The tool and its libraries, where an image of its packages would have them.
+with_tool() {
+	cp -a "$IMAGE" "$1"
+	cp -a "$ROOT/usr/." "$1/usr"
+	mkdir -p "$1/opt/libraries"
+	ldd "$CUDA_TRACE" | awk '/=> \// && $1 !~ /^lib(c|m|dl|pthread)\.so/ {print $3}' | xargs -I{} cp -L {} "$1/opt/libraries"
+}
+
+# As a DaemonSet's pod runs, with the capabilities that docs/guide/fleet.md names, and without a filter, as Kubernetes
+# has it where nobody asks for one. The program's container has the engine's filter and no library.
+@test "container (with the engine's filter, no library) is attached to by an exporter in another container" {
+	local capabilities
+	capabilities=$(sed -n "s/.*--set 'capabilities={\(.*,DAC_OVERRIDE\)}'.*/\1/p" "$TOP/docs/guide/fleet.md")
+	[ -n "$capabilities" ]
+	cp "$B"/simcuda/libcupti* "$IMAGE/opt/sim"
+	with_tool "$BATS_TEST_TMPDIR/tool"
+	start program bash -c "$(declare -f container cat_engine); container --name program -e LD_LIBRARY_PATH=/opt/sim \
+		--rootfs '$IMAGE' '/opt/sim/$(program)' -s 40 -p 1000"
+	wait_for 30 pgrep -x "$(program)"
+	assert_equal "$(awk '/^Seccomp:/ {print $2}' "/proc/$(pgrep -x "$(program)")/status")" 2
+	mkdir "$BATS_TEST_TMPDIR/second"
+	BATS_TEST_TMPDIR=$BATS_TEST_TMPDIR/second container --pid=host --cap-drop=all --cap-add="$capabilities" --read-only \
+		--security-opt=seccomp=unconfined --security-opt=no-new-privileges -e LD_LIBRARY_PATH=/opt/libraries \
+		--rootfs "$BATS_TEST_TMPDIR/tool" cuda-trace metrics --attach --textfile - -d 12s >m.prom
+	grep "^cuda_kernel_duration_seconds_sum{.*comm=\"$(program)\"" m.prom
+	awk -v name="comm=\"$(program)\"" '/^cuda_kernel_duration_seconds_sum/ && index($0, name) && $NF > 0 {found++} END {exit !found}' m.prom
+}
+
 # Engines differ in where a container's control group lies, not in its name.
 @test "rows (program in a control group named as engines name them) show the container" {
 	local groups id group shown

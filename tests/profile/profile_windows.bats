@@ -20,7 +20,9 @@ sampled() {
 @test "profile --pc --range (a quarter of the time) has the samples of bursts that were wholly in the range, and counts those cut" {
 	sampled --range step -- long 2
 	json out.json '.collected | .by == "range" and .range == "step" and .windows == 2 and .open == 0'
-	json out.json '.lost.total == 0 and .windows == .collected.bursts and .samples.placed == 1000 * .windows'
+	# 1000 samples a burst. If a busy machine makes two bursts one, the first part of it has none yet.
+	json out.json '.lost.total == 0 and .windows == .collected.bursts'
+	json out.json '.samples.placed as $placed | $placed % 1000 == 0 and $placed >= 500 * .windows and $placed <= 1000 * .windows'
 	# A burst in each 100 ms: of the 24 of the program at most these, and some for sure.
 	json out.json ".windows >= 1 and .windows <= $(expect_key out most_ns) / 1e8 + 2"
 	json out.json ".collected.window_ns >= $(expect_key out least_ns) and .collected.window_ns <= $(expect_key out most_ns)"

@@ -165,9 +165,27 @@ place() {
 	ct record -q -o r.db -- "${PROMPT[@]}" "$SIM" "$WORKLOADS/idle/sleeps" 20 >out
 	assert_equal "$(ct report --idle --json r.db | jq -r .table)" idle
 	json <(ct report --json r.db) '.idle == null'
-	ct record -q --idle --sample 10ms/100ms -o r.db -- "${PROMPT[@]}" "$SIM" "$WORKLOADS/idle/sleeps" 20 >out
+}
+
+@test "report --idle (record --idle --sample) gives what was observed its causes, as stat does" {
+	ct record -q --idle --sample 50ms/500ms -o r.db -- "${PROMPT[@]}" "$SIM" "$WORKLOADS/idle/sleeps" 500 >out
+	ct report --idle --json r.db | jq -c 'select(.table == "idle_causes")' >out.json
+	json out.json '.idle | .sampled and .observed_ns > 0 and .observed_ns < .whole_ns / 2 and
+		.causes[0].cause == "sleep" and .causes[0].share > 0.9'
+	# The share of the idle time is that of the whole run: 7 of 8 ms.
+	json out.json '.idle | .idle_ns / .observed_ns | . > 0.78 and . < 0.95'
+	ct report r.db >out.txt
+	grep -qE '^ a sample: .* were observed \([0-9.]+%\), and nothing is said of the rest$' out.txt
+	# An older recording does not say which launches were timed.
+	sqlite3 r.db 'ALTER TABLE CUPTI_ACTIVITY_KIND_RUNTIME DROP COLUMN streamHandle'
 	ct report --idle --json r.db | jq -c 'select(.table == "idle_causes")' >out.json
 	json out.json '.idle == null and .idle_unknown == "with --sample, kernels between the windows are not recorded"'
 	ct report r.db >out.txt
 	grep -qx 'Why the GPU was idle: not known, as with --sample, kernels between the windows are not recorded' out.txt
+}
+
+@test "report --idle (record --idle --sample of a GPU that is busy all the time) finds no idle time" {
+	ct record -q --idle --sample 50ms/500ms -o r.db -- "$SIM" "$WORKLOADS/idle/healthy-queue" 3000 >out
+	ct report --idle --json r.db | jq -c 'select(.table == "idle_causes")' >out.json
+	json out.json '.idle | .observed_ns > 0 and .idle_ns < 0.01 * .observed_ns'
 }
