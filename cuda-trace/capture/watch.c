@@ -18,6 +18,7 @@
 #include "cuda-trace/cli/event_groups.h"
 #include "cuda-trace/base/clock.h"
 #include "cuda-trace/base/output_file.h"
+#include "cuda-trace/base/text.h"
 #include "cuda-trace/proc/nvtx_injection.h"
 #include "cuda-trace/proc/runner.h"
 #include "cuda-trace/attach/agent_files.h"
@@ -51,12 +52,14 @@ static void on_signal(int number)
 		termination = terminated = number;
 }
 
-static void catch_signals(void)
+/* once: a second one ends the tool at once. */
+static void catch_signals(bool once)
 {
 	static const int numbers[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGCHLD};
 	struct sigaction action = {.sa_handler = on_signal}, before;
 
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		action.sa_flags = once && numbers[i] != SIGCHLD ? SA_RESETHAND : 0;
 		sigaction(numbers[i], &action, &before);
 		/* nohup stays in force. */
 		if (numbers[i] == SIGHUP && before.sa_handler == SIG_IGN)
@@ -274,6 +277,7 @@ static int run_prepared(struct run *run)
 	const struct watch *watch = run->watch;
 	const struct options *options = watch->options;
 	int status = EXIT_OK;
+	char shown[256];
 
 	if (watch->start)
 		status = watch->start(watch->context, run->output);
@@ -289,6 +293,15 @@ static int run_prepared(struct run *run)
 	if (options->pid && !process_has_ended(run))
 		descendants__remark(run->session, options->pid,
 				    watch__attaches(options) == SESSION_ATTACH_ALL);
+	catch_signals(false);
+	/* Who wanted that to end does not want it to begin. */
+	if (run->program_runs && (interrupts || terminated)) {
+		fprintf(stderr, "cuda-trace %s: interrupted before %s was started\n",
+			watch->command, text__show(shown, sizeof(shown), options->program[0], 200));
+		runner__cancel(&run->runner);
+		run->program_runs = false;
+		return EXIT_TROUBLE;
+	}
 	if (run->program_runs) {
 		status = runner__release(&run->runner, options->program[0]);
 		if (status) {
@@ -363,7 +376,7 @@ int watch__run(const struct watch *watch)
 		run.pidfd = syscall(SYS_pidfd_open, options->pid, 0);
 	/* Behind PROGRAM's fork. Whoever ends the tool while it attaches gets its summary, too; and
 	 * a shell's background job, which would ignore SIGINT, ends. */
-	catch_signals();
+	catch_signals(true);
 	if (open_session(&run)) {
 		if (run.program_runs)
 			runner__cancel(&run.runner);

@@ -161,8 +161,7 @@ void idle_observed__launch(struct idle_observed *observed, const struct idle_hos
 	unit = unit_of(observed, host, launch->context, true);
 	if (unit && (!unit->began || launch->start < unit->began))
 		unit->began = launch->start;
-	/* What came late, when its time was looked at already: its work is like an untimed one's.
-	 */
+	/* What came when its time had been looked at: its work is like an untimed one's. */
 	add_event(observed, unit,
 		  &(struct event){
 			  .start = launch->start > observed->closed ? launch->start

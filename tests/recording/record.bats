@@ -516,8 +516,8 @@ declared() {
 		tensorSizeMinusOneElements! TEXT'
 	for file in full.db empty.db; do
 		assert_equal "$(declared $file CUPTI_ACTIVITY_KIND_KERNEL)" "$(xargs <<<"$kernel")"
-		assert_equal "$(declared $file CUPTI_ACTIVITY_KIND_RUNTIME)" 'callchainId correlationId end! eventClass!'\
-' globalTid launchName launchShape nameId! returnValue! start!'
+		assert_equal "$(declared $file CUPTI_ACTIVITY_KIND_RUNTIME)" 'callchainId contextId correlationId end! eventClass!'\
+' globalTid launchName launchShape nameId! returnValue! start! streamHandle timed'
 		assert_equal "$(declared $file CUPTI_ACTIVITY_KIND_MEMCPY)" 'bytes! contextId! copyCount copyKind!'\
 ' correlationId deprecatedSrcId deviceId! dstContextId dstDeviceId dstKind end! globalPid graphNodeId'\
 ' greenContextId migrationCause srcContextId srcDeviceId srcKind start! streamId! virtualAddress'

@@ -546,6 +546,19 @@ advice() {
 	done
 }
 
+@test "stat (SIGTERM, SIGINT while it attaches) does not start PROGRAM" {
+	local signal
+	for signal in TERM INT; do
+		start it "$CUDA_TRACE" stat -v -o s.txt -- sh -c 'touch ran'
+		wait_for 20 test -s it.err
+		kill "-$signal" "$it_PID"
+		finished "$it_PID" 10
+		[ ! -e ran ]
+		assert_equal "$signal $status" "$signal 1"
+		grep -qx 'cuda-trace stat: interrupted before sh was started' it.err
+	done
+}
+
 @test "stat (PROGRAM exits 7) exits 7" {
 	run ct stat -o out.txt -- sh -c 'exit 7'
 	assert_failure 7
