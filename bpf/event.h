@@ -227,7 +227,7 @@ struct event_collective {
 	__s32 reduce; /* ncclRedOp_t */
 	__s32 peer;   /* root, or the other rank of a send or receive */
 	__s32 rank;   /* of a made communicator; -1 = its parent's rank is not known */
-	__s32 size;   /* likewise; 0 = not known: of a split */
+	__s32 size;   /* likewise; 0 = not known: maybe of a split */
 	__s32 color;  /* of a split */
 };
 

@@ -23,6 +23,7 @@ struct nccl_key {
 
 struct nccl_comm {
 	__u64 id;
+	__u64 hash; /* NCCL's own; 0 = it was not known yet */
 	__u64 sequence;
 	__u64 splits;
 	__s32 rank;
@@ -112,7 +113,8 @@ static __always_inline __u64 nccl_argument(struct pt_regs *ctx, const int n)
 #endif
 }
 
-static __always_inline void send_collective(struct nccl_thread *thread,
+/* False: it is lost, and counted. */
+static __always_inline bool send_collective(struct nccl_thread *thread,
 					    const struct event_collective *call)
 {
 	struct stream_counters *counter = this_cpu_counters();
@@ -121,7 +123,7 @@ static __always_inline void send_collective(struct nccl_thread *thread,
 	if (!e) {
 		if (counter)
 			count_up(&counter->ring_full_collectives, 1);
-		return;
+		return false;
 	}
 	thread->parcel.kind = EVENT_COLLECTIVE;
 	thread->parcel.group = call->function;
@@ -133,6 +135,7 @@ static __always_inline void send_collective(struct nccl_thread *thread,
 	e->source = EVENT_SOURCE_AGENT;
 	__builtin_memcpy(e->data, call, sizeof(*call));
 	bpf_ringbuf_submit(e, wake_flags());
+	return true;
 }
 
 /* 64 bits that stand for the words; never 0. */
@@ -142,39 +145,67 @@ static __always_inline __u64 mix(__u64 hash, __u64 word)
 	return hash ^ hash >> 29;
 }
 
-/* A communicator that was made before anybody looked says itself who it is. */
-static __always_inline struct nccl_comm *
-find_comm(struct nccl_thread *thread, const struct nccl_key *key, __u64 time, __u32 rank_at)
+/* Who the communicator is, as it says itself. False: it cannot be read, or makes no sense. */
+static __always_inline bool identify_comm(__u64 comm, __u32 rank_at, struct nccl_identity *own)
 {
-	struct nccl_comm comm = {.numbering = NCCL_FROM_FOUND};
-	struct event_collective found = {
-		.time = time - 1, .function = NCCL_FOUND, .comm = key->comm};
+	const void *at = (void *)(comm + rank_at - offsetof(struct nccl_identity, rank));
+
+	return rank_at && !bpf_probe_read_user(own, sizeof(*own), at) && own->hash &&
+	       own->rank >= 0 && own->rank < own->size && own->size <= NCCL_MAX_RANKS;
+}
+
+/* The user is in it: nobody pretends to be a rank of another one's. */
+static __always_inline __u64 id_of_comm(const struct nccl_thread *thread, __u64 hash)
+{
+	__u64 id = mix(mix(2, thread->parcel.uid), hash);
+
+	return id ? id : 1;
+}
+
+/* One that was made before anybody looked. If the tool does not hear of it, the next call tries. */
+static __always_inline struct nccl_comm *find_comm(struct nccl_thread *thread,
+						   const struct nccl_key *key, __u64 time,
+						   const struct nccl_identity *own)
+{
+	const struct nccl_comm comm = {.id = id_of_comm(thread, own->hash),
+				       .hash = own->hash,
+				       .rank = own->rank,
+				       .numbering = NCCL_FROM_FOUND};
+	/* The tool needs it before the call. */
+	const struct event_collective found = {.time = time - 1,
+					       .function = NCCL_FOUND,
+					       .comm = key->comm,
+					       .id = comm.id,
+					       .rank = own->rank,
+					       .size = own->size,
+					       .tid = own_thread_number()};
+
+	if (!send_collective(thread, &found))
+		return NULL;
+	bpf_map_update_elem(&nccl_comms, key, &comm, BPF_ANY);
+	return bpf_map_lookup_elem(&nccl_comms, key);
+}
+
+/* Another one may have its address by now, whose creation was not seen. */
+static __always_inline struct nccl_comm *comm_of(struct nccl_thread *thread, __u64 address,
+						 __u64 time, __u32 rank_at)
+{
+	const struct nccl_key key = {.comm = address, .pid = thread->parcel.pid};
+	struct nccl_comm *comm = bpf_map_lookup_elem(&nccl_comms, &key);
 	struct nccl_identity own = {};
 
-	if (!rank_at || bpf_probe_read_user(&own, sizeof(own),
-					    (void *)(key->comm + rank_at -
-						     offsetof(struct nccl_identity, rank))))
-		return NULL;
-	if (!own.hash || own.rank < 0 || own.rank >= own.size || own.size > NCCL_MAX_RANKS)
-		return NULL;
-	comm.id = found.id = mix(mix(2, thread->parcel.uid), own.hash);
-	comm.rank = found.rank = own.rank;
-	found.size = own.size;
-	found.tid = own_thread_number();
-	if (!comm.id || bpf_map_update_elem(&nccl_comms, key, &comm, BPF_ANY))
-		return NULL;
-	send_collective(thread, &found);
-	return bpf_map_lookup_elem(&nccl_comms, key);
+	if (!identify_comm(address, rank_at, &own))
+		return comm;
+	if (comm && !comm->hash)
+		comm->hash = own.hash;
+	return comm && comm->hash == own.hash ? comm : find_comm(thread, &key, time, &own);
 }
 
 static __always_inline void number_collective(struct nccl_thread *thread,
 					      struct event_collective *call, __u32 rank_at)
 {
-	struct nccl_key key = {.comm = call->comm, .pid = thread->parcel.pid};
-	struct nccl_comm *comm = bpf_map_lookup_elem(&nccl_comms, &key);
+	struct nccl_comm *comm = comm_of(thread, call->comm, call->time, rank_at);
 
-	if (!comm)
-		comm = find_comm(thread, &key, call->time, rank_at);
 	if (!comm || call->function == NCCL_SEND || call->function == NCCL_RECV)
 		return;
 	/* One thread calls at a time: NCCL wants that of a communicator. */
@@ -313,13 +344,33 @@ int nccl_entry(struct pt_regs *ctx)
 	return 0;
 }
 
-static __always_inline void made_one(struct nccl_thread *thread)
+/* It is what the call was to make. */
+static __always_inline bool identify_made(const struct nccl_thread *thread, __u32 rank_at,
+					  struct nccl_identity *own)
+{
+	const struct event_collective *made = &thread->made;
+
+	return identify_comm(made->comm, rank_at, own) &&
+	       (made->function == NCCL_SPLIT ||
+		(own->rank == made->rank && own->size == made->size));
+}
+
+/* finished: NCCL is done with it; else, in a group or in the background, it has no hash yet. */
+static __always_inline void made_one(struct nccl_thread *thread, __u32 rank_at, bool finished)
 {
 	struct event_collective *made = &thread->made;
 	struct nccl_key key = {.comm = made->comm, .pid = thread->parcel.pid};
-	struct nccl_comm comm = {
-		.id = made->id, .rank = made->rank, .numbering = NCCL_FROM_CREATION};
+	struct nccl_comm comm = {.numbering = NCCL_FROM_CREATION};
+	struct nccl_identity own = {};
 
+	if (finished && identify_made(thread, rank_at, &own)) {
+		made->id = id_of_comm(thread, own.hash);
+		made->rank = own.rank;
+		made->size = own.size;
+	}
+	comm.id = made->id;
+	comm.hash = own.hash;
+	comm.rank = made->rank;
 	/* A split without a colour makes none, but the other ranks' communicators are complete
 	 * without this one. */
 	if (key.comm && made->id)
@@ -334,8 +385,10 @@ SEC("kprobe")
 int nccl_return(struct pt_regs *ctx)
 {
 	struct nccl_thread *thread = this_nccl_thread();
+	__u32 rank_at = bpf_get_attach_cookie(ctx) >> 32;
 	struct event_collective *made;
 	__u64 result;
+	bool finished;
 
 	keep_own_stack(ctx);
 	if (!thread || !thread->result)
@@ -343,11 +396,12 @@ int nccl_return(struct pt_regs *ctx)
 	made = &thread->made;
 	result = thread->result;
 	thread->result = 0;
+	finished = !PT_REGS_RC(ctx) && !thread->depth;
 	made->known = 1;
 	made->tid = own_thread_number();
 	if (made->function != NCCL_INIT_ALL) {
 		bpf_probe_read_user(&made->comm, 8, (void *)result);
-		made_one(thread);
+		made_one(thread, rank_at, finished);
 		return 0;
 	}
 	for (int i = 0; i < NCCL_CLIQUE; i++) {
@@ -357,7 +411,7 @@ int nccl_return(struct pt_regs *ctx)
 		if (!i)
 			made->id = mix(mix(made->time, thread->parcel.pid), made->comm) | 1;
 		made->rank = i;
-		made_one(thread);
+		made_one(thread, rank_at, finished);
 	}
 	return 0;
 }

@@ -63,10 +63,9 @@ static const char *sentence(const struct nccl_comm *comm, char text[256])
 			 "late");
 		break;
 	case NCCL_COMM_UNALIGNED:
-		snprintf(
-			text, 256,
-			"made before it was observed, and its collectives are too few or too close "
-			"together to tell which of them belong together");
+		snprintf(text, 256,
+			 "made before it was observed; which of its collectives belong together is "
+			 "not known: too few, in graphs, or without a pause between them");
 		break;
 	default:
 		break;

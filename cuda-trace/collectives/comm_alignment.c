@@ -4,10 +4,10 @@
 
 #include <stdlib.h>
 
-#define KEPT	  128	 /* collectives of a rank, the latest */
-#define EVERY	  16	 /* ranks are compared after so many more */
+#define KEPT	  64	 /* collectives of a rank, the latest that come after a rest */
+#define EVERY	  8	 /* ranks are compared after so many more */
 #define MIN_PAIRS 8	 /* that agree */
-#define MIN_GAP	  100000 /* ns, since the end before */
+#define MIN_GAP	  100000 /* ns, since the end before: a rest */
 #define NEARER	  4	 /* times, than that one */
 
 /* All ranks count as the first one does, from here on: what is before its first one has a number,
@@ -15,11 +15,18 @@
 #define REFERENCE 0
 #define BASE	  (1ull << 32)
 
+/* The first one after a rest. */
+struct head {
+	struct ended_collective ended;
+	uint64_t gap; /* ns, since the end before */
+};
+
 struct history {
 	uint64_t count; /* so far */
+	uint64_t last;	/* end of the latest collective; 0 = none */
 	bool aligned;
 	uint64_t shift; /* to be added to this rank's numbers; modulo 2^64 */
-	struct ended_collective list[KEPT];
+	struct head list[KEPT];
 };
 
 struct comm_alignment {
@@ -53,7 +60,7 @@ bool comm_alignment__is_complete(const struct comm_alignment *alignment)
 }
 
 /* From the oldest one that is kept; NULL: there is none. */
-static const struct ended_collective *ended_at(const struct history *history, int64_t at)
+static const struct head *head_at(const struct history *history, int64_t at)
 {
 	uint64_t kept = history->count < KEPT ? history->count : KEPT;
 
@@ -62,32 +69,19 @@ static const struct ended_collective *ended_at(const struct history *history, in
 	return &history->list[(history->count - kept + at) % KEPT];
 }
 
-static uint64_t distance(uint64_t a, uint64_t b)
+static bool is_pair(const struct head *a, const struct head *b)
 {
-	return a > b ? a - b : b - a;
-}
+	uint64_t gap = a->gap < b->gap ? a->gap : b->gap;
+	uint64_t distance = a->ended.end > b->ended.end ? a->ended.end - b->ended.end
+							: b->ended.end - a->ended.end;
 
-/* Since the end before; 0: that is not known. */
-static uint64_t gap_before(const struct history *history, int64_t at)
-{
-	const struct ended_collective *before = ended_at(history, at - 1);
-
-	return before ? distance(ended_at(history, at)->end, before->end) : 0;
-}
-
-static bool is_pair(const struct history *a, int64_t at, const struct history *b, int64_t to)
-{
-	uint64_t gap = gap_before(a, at), other = gap_before(b, to);
-
-	gap = gap < other ? gap : other;
-	return gap >= MIN_GAP &&
-	       distance(ended_at(a, at)->end, ended_at(b, to)->end) < gap / NEARER;
+	return distance < gap / NEARER;
 }
 
 /* The next one of `b` that does not end before `end`, from `to` on. */
 static int64_t skip_to(const struct history *b, int64_t to, uint64_t end)
 {
-	while (ended_at(b, to) && ended_at(b, to)->end < end)
+	while (head_at(b, to) && head_at(b, to)->ended.end < end)
 		to++;
 	return to;
 }
@@ -96,22 +90,21 @@ static int64_t skip_to(const struct history *b, int64_t to, uint64_t end)
  */
 static bool find_shift(const struct history *a, const struct history *b, uint64_t *shift)
 {
+	const struct head *one, *other;
 	int64_t next = 0;
 	int pairs = 0;
 
-	for (int64_t at = 0; ended_at(a, at); at++) {
-		const struct ended_collective *one = ended_at(a, at);
-
-		next = skip_to(b, next, one->end);
+	for (int64_t at = 0; (one = head_at(a, at)); at++) {
+		next = skip_to(b, next, one->ended.end);
 		for (int64_t to = next - 1; to <= next; to++) {
-			const struct ended_collective *other = ended_at(b, to);
-
-			if (!other || !is_pair(a, at, b, to))
+			other = head_at(b, to);
+			if (!other || !is_pair(one, other))
 				continue;
-			if (one->function != other->function || one->bytes != other->bytes ||
-			    (pairs && one->number - other->number != *shift))
+			if (one->ended.function != other->ended.function ||
+			    one->ended.bytes != other->ended.bytes ||
+			    (pairs && one->ended.number - other->ended.number != *shift))
 				return false;
-			*shift = one->number - other->number;
+			*shift = one->ended.number - other->ended.number;
 			pairs++;
 		}
 	}
@@ -131,11 +124,17 @@ void comm_alignment__note(struct comm_alignment *alignment, uint32_t rank,
 			  const struct ended_collective *ended)
 {
 	struct history *history;
+	uint64_t last, gap;
 
 	if (rank >= alignment->ranks)
 		return;
 	history = &alignment->histories[rank];
-	history->list[history->count++ % KEPT] = *ended;
+	last = history->last;
+	history->last = ended->end;
+	gap = last && ended->end > last ? ended->end - last : 0;
+	if (gap < MIN_GAP)
+		return;
+	history->list[history->count++ % KEPT] = (struct head){*ended, gap};
 	if (history->count % EVERY)
 		return;
 	if (rank != REFERENCE)

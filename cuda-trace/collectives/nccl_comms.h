@@ -26,7 +26,8 @@ struct nccl_comm_sums {
 struct nccl_comm_rank {
 	uint32_t pid;
 	const char *host; /* NULL = this one */
-	int32_t rank;	  /* in the communicator; of a split one, in what was split; -1 = unknown */
+	int32_t rank;	  /* in the communicator; maybe, of a split one, in what was split; -1 =
+			     unknown */
 	uint64_t gpu_ns, wait_ns;
 	/* Collectives to which it came as the last one, by how much later than the others on
 	 * average: 2^n times NCCL_COMM_LATE_NS and more, below the next n; and the sum of that. */
@@ -118,6 +119,11 @@ enum nccl_comm_verdict {
 	NCCL_COMM_UNALIGNED,	 /* found, and which collectives belong together is not known yet */
 	NCCL_COMM_UNTIMED,	 /* no kernels of it */
 };
+
+static inline bool nccl_comms__is_complete(const struct nccl_comm *comm)
+{
+	return comm->size && comm->rank_count == comm->size;
+}
 
 /* Index of the communicator with this id, made if it is new; below 0: there are too many, or no
  * memory. id 0 makes another one. */

@@ -80,13 +80,21 @@ static bool is_before(const struct merge_arrival *arrival, uint32_t comm, uint64
 	return arrival->comm < comm || (arrival->comm == comm && arrival->number < number);
 }
 
-/* The first arrival of a communicator's collective; the count if there is none. */
-static uint32_t find_group(const struct merge *merge, uint64_t id, uint64_t number)
+/* Their count: it is not compared, and its numbers are a rank's own. */
+static uint32_t find_comm(const struct merge *merge, uint64_t id)
 {
-	uint32_t low, comm = 0;
+	uint32_t comm = 0;
 
 	while (comm < merge->comms.count && merge->comms.list[comm].id != id)
 		comm++;
+	return comm;
+}
+
+/* The first arrival of a communicator's collective; the count if there is none. */
+static uint32_t find_group(const struct merge *merge, uint64_t id, uint64_t number)
+{
+	uint32_t comm = find_comm(merge, id), low;
+
 	low = sorted__count_before(merge->arrival_count, i,
 				   is_before(&merge->arrivals[i], comm, number));
 	if (low < merge->arrival_count &&
@@ -130,7 +138,8 @@ static void put_call(struct merge_timeline *timeline, sqlite3_stmt *kernel, int6
 			", \"args\": {\"communicator\": \"%016" PRIx64
 			"\", \"operation\": \"%s\", \"bytes\": %" PRId64,
 			id, operation ? operation : "?", (int64_t)sqlite3_column_int64(call, 3));
-		if (sqlite3_column_type(call, 1) == SQLITE_INTEGER) {
+		if (sqlite3_column_type(call, 1) == SQLITE_INTEGER &&
+		    find_comm(timeline->merge, id) < timeline->merge->comms.count) {
 			fprintf(timeline->out, ", \"number\": %" PRId64,
 				(int64_t)sqlite3_column_int64(call, 1));
 			put_last(timeline, id, sqlite3_column_int64(call, 1), start);

@@ -326,13 +326,14 @@ static void play_gpu_faults(struct replay *replay, struct replay_row *row)
 	"coalesce(rank, -1), "
 
 static const struct replay_source replay_sources[] = {
-	OBJECTS("CUDA_TRACE_COMMUNICATORS", COMMUNICATORS "found FROM CUDA_TRACE_COMMUNICATORS",
+	OBJECTS("CUDA_TRACE_COMMUNICATORS",
+		COMMUNICATORS "found FROM CUDA_TRACE_COMMUNICATORS ORDER BY start",
 		play_communicator),
 	/* Recordings made before 2026-11-27. */
 	OBJECTS("CUDA_TRACE_COMMUNICATORS",
 		COMMUNICATORS "0 FROM CUDA_TRACE_COMMUNICATORS WHERE NOT EXISTS (SELECT 1 FROM "
 			      "pragma_table_info('CUDA_TRACE_COMMUNICATORS', 'main') WHERE name = "
-			      "'found')",
+			      "'found') ORDER BY start",
 		play_communicator),
 	ROWS(COLLECTIVES, OTHER, play_collective),
 	/* Before the launches: of those that failed these know more, and the first one counts. */

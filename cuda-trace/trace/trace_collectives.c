@@ -52,8 +52,8 @@ static void fill_made(struct cell *cells, struct trace_text *text,
 	snprintf(text->uuid, sizeof(text->uuid), "%016" PRIx64, (uint64_t)call->id);
 	if (call->id)
 		cells[COMMUNICATOR_ID] = cell_text(text->uuid);
-	/* Those of a split are determined later, by all of its ranks. */
-	if (call->function != NCCL_SPLIT) {
+	/* Those of a split are determined by all of its ranks, and not always known here. */
+	if (call->size > 0) {
 		cells[COMMUNICATOR_SIZE] = cell_signed(call->size);
 		cells[COMMUNICATOR_RANK] = cell_signed(call->rank);
 		snprintf(text->what, sizeof(text->what),

@@ -236,3 +236,16 @@ print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' "$CUDA_TRACE" rep
 	ct report --merge --timeline t.json r0.db r1.db >/dev/null
 	jq -e '[.traceEvents[] | select(.args.operation == "all_reduce")] | length == 120 and all(.args.number < 0 and .args.ranks == 2)' t.json
 }
+
+@test "report --merge (ranks that ran before they were recorded) compares nothing by numbers that are each rank's own" {
+	requires root bpf sim
+	[ "$(uname -m)" = x86_64 ] || skip "such communicators are identified on x86-64 only"
+	start ranks "$SIM" "$WORKLOADS/ranks" -s 20000 -c 2000
+	wait_for 30 grep -q 'under way' ranks.out
+	ct record -q -o r.db -p "$ranks_PID" -d 3
+	assert_equal "$(sqlite3 r.db 'SELECT count(*), sum(found) FROM CUDA_TRACE_COMMUNICATORS')" '2|2'
+	ct report --merge --json r.db >m.json
+	json m.json '.compared_collectives == 0 and ([.problems[] | select(.kind == "unknown_communicators")] | length) == 1'
+	ct report --merge --timeline t.json r.db
+	json t.json '[.traceEvents[] | select(.args.operation == "all_reduce")] | length > 100 and all(.args.number == null)'
+}

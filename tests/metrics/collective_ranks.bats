@@ -183,7 +183,7 @@ fires() {
 
 @test "metrics --collectives (processes that call NCCL at random and launch little) keeps what is within the limits" {
 	local sources
-	mapfile -t sources < <(tool_sources collectives comm_alignment graph_collectives kernel_halves key_index nccl_comms nccl_calls array_grow clock)
+	mapfile -t sources < <(tool_sources collectives comm_alignment comm_meetings graph_collectives kernel_halves key_index nccl_comms nccl_calls array_grow clock)
 	cc -std=gnu11 -D_GNU_SOURCE -fsanitize=address,undefined -fno-sanitize-recover=all -I"$TOP" -I"$B" -o unit \
 		"$TOP/tests/metrics/unit_comm_limits.c" "${sources[@]}" -lz
 	run -0 ./unit

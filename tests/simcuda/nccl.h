@@ -22,6 +22,8 @@ int ncclGetUniqueId(ncclUniqueId *id);
 int ncclCommInitRank(ncclComm_t *comm, int ranks, ncclUniqueId id, int rank);
 int ncclCommInitRankConfig(ncclComm_t *comm, int ranks, ncclUniqueId id, int rank, void *config);
 int ncclCommSplit(ncclComm_t comm, int color, int key, ncclComm_t *child, void *config);
+int ncclCommShrink(ncclComm_t comm, int *excluded, int count, ncclComm_t *child, void *config,
+		   int flags);
 int ncclCommDestroy(ncclComm_t comm);
 int ncclCommUserRank(ncclComm_t comm, int *rank);
 int ncclCommCount(ncclComm_t comm, int *count);

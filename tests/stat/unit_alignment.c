@@ -10,7 +10,7 @@
 #include "cuda-trace/collectives/comm_alignment.h"
 
 #define RANKS	    4
-#define COLLECTIVES 2000
+#define COLLECTIVES 8000
 
 static struct ended_collective ends[RANKS][COLLECTIVES];
 
@@ -92,6 +92,8 @@ int main(void)
 	run("one a step, shifted, in batches", shifted, 300);
 	make(10, 30000, 2000000, 5000);
 	run("ten a step, shifted", shifted, 50);
+	make(100, 10000, 5000000, 5000);
+	run("a hundred a step, shifted", shifted, 150);
 	/* All ends are 400 us apart. */
 	make(1, 0, 400000, 5000);
 	run("in lockstep, shifted", shifted, 1);

@@ -23,10 +23,12 @@ static const char help[] =
 	"  -e, --elements N  of an all-reduce, of 4 bytes (262144)\n"
 	"  -m, --mixed       each operation of NCCL, groups, and a split communicator, too\n"
 	"  -G, --gpus        a GPU for each rank\n"
-	"  -r, --replayed    each step's collectives are a graph, captured once\n";
+	"  -r, --replayed    each step's collectives are a graph, captured once\n"
+	"  -a, --anew N      after each N steps, the split communicator ends, and another one\n"
+	"                    is made by ncclCommShrink(), maybe at its address\n";
 
 static struct settings {
-	uint32_t ranks, steps, compute_us, late_us, elements;
+	uint32_t ranks, steps, compute_us, late_us, elements, anew;
 	int late;
 	bool mixed, replayed, gpus;
 	const char *late_while, *gate;
@@ -138,6 +140,18 @@ static CUgraphExec capture(ncclComm_t comm, ncclComm_t half, int rank, CUstream 
 	return exec;
 }
 
+/* Without the ranks of the other half. */
+static ncclComm_t make_anew(ncclComm_t comm, ncclComm_t half, int rank)
+{
+	int others[16], count = 0;
+
+	for (uint32_t i = (rank + 1) % 2; i < settings.ranks && count < 16; i += 2)
+		others[count++] = i;
+	ncclCommDestroy(half);
+	check(ncclCommShrink(comm, others, count, &half, NULL, 0), "ncclCommShrink");
+	return half;
+}
+
 static int run_rank(int rank, const char *name)
 {
 	struct shape shape = {{1, 1, 1}, {32, 1, 1}, 0};
@@ -162,6 +176,8 @@ static int run_rank(int rank, const char *name)
 	if (settings.replayed)
 		exec = capture(comm, half, rank, stream);
 	for (uint32_t i = 0; i < settings.steps; i++) {
+		if (settings.anew && half && i % settings.anew == 0 && i)
+			half = make_anew(comm, half, rank);
 		if (i == 100 && rank == 0)
 			puts("under way"), fflush(stdout);
 		program__check(counted__launch(spin, &shape, stream, parameters), "cuLaunchKernel");
@@ -202,22 +218,17 @@ static void start_rank(uint32_t rank, const ncclUniqueId *id, char **argv)
 
 static bool parse(int argc, char **argv)
 {
-	static const struct option options[] = {{"ranks", 1, NULL, 'n'},
-						{"steps", 1, NULL, 's'},
-						{"compute", 1, NULL, 'c'},
-						{"late", 1, NULL, 'l'},
-						{"us", 1, NULL, 'u'},
-						{"elements", 1, NULL, 'e'},
-						{"while", 1, NULL, 'w'},
-						{"gate", 1, NULL, 'g'},
-						{"mixed", 0, NULL, 'm'},
-						{"replayed", 0, NULL, 'r'},
-						{"gpus", 0, NULL, 'G'},
-						{"help", 0, NULL, 'h'},
-						{0}};
+	static const struct option options[] = {
+		{"ranks", 1, NULL, 'n'},   {"steps", 1, NULL, 's'},
+		{"compute", 1, NULL, 'c'}, {"late", 1, NULL, 'l'},
+		{"us", 1, NULL, 'u'},	   {"elements", 1, NULL, 'e'},
+		{"while", 1, NULL, 'w'},   {"gate", 1, NULL, 'g'},
+		{"mixed", 0, NULL, 'm'},   {"replayed", 0, NULL, 'r'},
+		{"gpus", 0, NULL, 'G'},	   {"anew", 1, NULL, 'a'},
+		{"help", 0, NULL, 'h'},	   {0}};
 	int option;
 
-	while ((option = getopt_long(argc, argv, "n:s:c:l:u:w:g:e:mrGh", options, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, "n:s:c:l:u:w:g:e:a:mrGh", options, NULL)) != -1) {
 		if (option == 'n')
 			settings.ranks = program__number(optarg, "--ranks");
 		else if (option == 's')
@@ -234,6 +245,8 @@ static bool parse(int argc, char **argv)
 			settings.gate = optarg;
 		else if (option == 'e')
 			settings.elements = program__number(optarg, "--elements");
+		else if (option == 'a')
+			settings.anew = program__number(optarg, "--anew");
 		else if (option == 'm')
 			settings.mixed = true;
 		else if (option == 'r')

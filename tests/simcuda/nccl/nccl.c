@@ -295,6 +295,30 @@ EXPORT int ncclCommSplit(ncclComm_t comm, int color, int key, ncclComm_t *child,
 	return 0;
 }
 
+/* Two groups of ranks may shrink it at a time, to different ones. */
+EXPORT int ncclCommShrink(ncclComm_t comm, int *excluded, int count, ncclComm_t *child,
+			  void *config, int flags)
+{
+	uint64_t number = comm->splits++;
+	int first = -1, rank = 0, size = 0;
+	char name[64];
+
+	for (int i = 0; i < comm->size; i++) {
+		bool is_out = false;
+
+		for (int k = 0; k < count; k++)
+			is_out |= excluded[k] == i;
+		if (is_out)
+			continue;
+		first = first < 0 ? i : first;
+		size++;
+		rank += i < comm->rank;
+	}
+	snprintf(name, sizeof(name), "%.30s.%u-%d", comm->name, (unsigned int)number, first);
+	*child = join_comm(name, size, rank);
+	return 0;
+}
+
 EXPORT int ncclCommDestroy(ncclComm_t comm)
 {
 	munmap(comm->place, sizeof(*comm->place));
