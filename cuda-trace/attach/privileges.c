@@ -75,9 +75,12 @@ void privileges__lay_admin_aside(void)
 void privileges__reduce(bool (*probe)(void *context), void *context)
 {
 	const uint64_t most = NEEDED | BIT(CAP_SYS_ADMIN);
+	/* Without it, only CAP_SYS_ADMIN opens what a process has mapped (/proc/PID/map_files). */
+	bool opens_maps = privileges__has(CAP_CHECKPOINT_RESTORE);
 
-	if (!is_admin_needed && privileges__has(CAP_SYS_ADMIN) && restrict_to(NEEDED, most) &&
-	    probe(context) && (is_admin_laid_aside || restrict_to(NEEDED, NEEDED)))
+	if (!is_admin_needed && opens_maps && privileges__has(CAP_SYS_ADMIN) &&
+	    restrict_to(NEEDED, most) && probe(context) &&
+	    (is_admin_laid_aside || restrict_to(NEEDED, NEEDED)))
 		return;
 	restrict_to(most, most);
 }

@@ -103,16 +103,18 @@ with_tool() {
 	[ -n "$capabilities" ]
 	cp "$B"/simcuda/libcupti* "$IMAGE/opt/sim"
 	with_tool "$BATS_TEST_TMPDIR/tool"
+	export CUDA_TRACE
+	cd "$BATS_TEST_TMPDIR"
 	start program bash -c "$(declare -f container cat_engine); container --name program -e LD_LIBRARY_PATH=/opt/sim \
 		--rootfs '$IMAGE' '/opt/sim/$(program)' -s 40 -p 1000"
-	wait_for 30 pgrep -x "$(program)"
+	wait_for 30 pgrep -x "$(program)" || { cat program.err; false; }
 	assert_equal "$(awk '/^Seccomp:/ {print $2}' "/proc/$(pgrep -x "$(program)")/status")" 2
 	mkdir "$BATS_TEST_TMPDIR/second"
 	BATS_TEST_TMPDIR=$BATS_TEST_TMPDIR/second container --pid=host --cap-drop=all --cap-add="$capabilities" --read-only \
 		--security-opt=seccomp=unconfined --security-opt=no-new-privileges -e LD_LIBRARY_PATH=/opt/libraries \
-		--rootfs "$BATS_TEST_TMPDIR/tool" cuda-trace metrics --attach --textfile - -d 12s >m.prom
-	grep "^cuda_kernel_duration_seconds_sum{.*comm=\"$(program)\"" m.prom
-	awk -v name="comm=\"$(program)\"" '/^cuda_kernel_duration_seconds_sum/ && index($0, name) && $NF > 0 {found++} END {exit !found}' m.prom
+		--rootfs "$BATS_TEST_TMPDIR/tool" cuda-trace metrics -v --attach --textfile - -d 12s >m.prom 2>m.err || { cat m.err; false; }
+	awk -v name="comm=\"$(program)\"" '/^cuda_kernel_duration_seconds_sum.*container_id="[0-9a-f]+"/ && index($0, name) && $NF > 0 {found++}
+		END {exit !found}' m.prom || { cat m.err; grep duration m.prom; false; }
 }
 
 # Engines differ in where a container's control group lies, not in its name.
