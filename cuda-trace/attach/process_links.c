@@ -258,7 +258,7 @@ bool process_links__reach(const struct agents *agents, uint32_t pid)
 	return number_of(agents, pid);
 }
 
-bool process_links__note_time(struct agents *agents, const struct event_start *event)
+bool process_links__note_time(struct agents *agents, const struct event_start *event, bool runs)
 {
 	uint64_t late;
 	bool is_late;
@@ -274,12 +274,12 @@ bool process_links__note_time(struct agents *agents, const struct event_start *e
 	}
 	late = monotonic__ns() - event->time;
 	is_late = late > event->milliseconds * 1000000ull;
-	if (is_late)
+	if (is_late && !runs)
 		fprintf(stderr,
 			"cuda-trace: process %u was attached only %llu ms after its start: earlier "
 			"launches are missing\n",
 			event->pid, (unsigned long long)late / 1000000);
-	else
+	else if (!is_late)
 		agents->agents[agents->count - 1].ready = attachments__ready(agents->attachments);
 	if (agents->verbose && !is_late)
 		fprintf(stderr, "cuda-trace: process %u was attached %.1f ms after its start\n",

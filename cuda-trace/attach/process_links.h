@@ -31,9 +31,10 @@ int process_links__files(const struct agents *agents);
 void process_links__add_process(struct agents *agents, uint32_t pid, const char *path);
 /* Is it attached to the agent of this process? */
 bool process_links__reach(const struct agents *agents, uint32_t pid);
-/* Before and after a reported process is added. True, after a message: that was too late for it. */
+/* Before and after a reported process is added. True: that was too late for it, which is said if it
+ * has just started. runs: it has not, and what it did before is missing in any case. */
 void process_links__expect(struct agents *agents);
-bool process_links__note_time(struct agents *agents, const struct event_start *event);
+bool process_links__note_time(struct agents *agents, const struct event_start *event, bool runs);
 /* Accepts NULL. Compares with the process's status: another tool may have ended its wait earlier.
  * Likewise. */
 bool process_links__note_begin(struct agents *agents, uint32_t pid,

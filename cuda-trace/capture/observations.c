@@ -146,6 +146,12 @@ void observations__note_whole(struct observations *observations, uint32_t pid)
 		put(observations, pid, 0);
 }
 
+void observations__note_anew(struct observations *observations, uint32_t pid)
+{
+	observations__forget(observations, pid);
+	put(observations, pid, 0);
+}
+
 static void note_lost(struct observation *known)
 {
 	struct inspection seen;

@@ -51,6 +51,8 @@ void observations__free(struct observations *observations);
 void observations__note(struct observations *observations, uint32_t pid, uint64_t since);
 /* It waited, before its first call, until its probes were attached; the first call counts. */
 void observations__note_whole(struct observations *observations, uint32_t pid);
+/* The same, whatever was noted of it before. */
+void observations__note_anew(struct observations *observations, uint32_t pid);
 /* It was observed neither from its first call nor from its start: only from now on. */
 enum observed_late {
 	LATE_AS_MEANT, /* it was running before, or found by polling as this command does */

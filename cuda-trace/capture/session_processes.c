@@ -365,11 +365,8 @@ static void initialized(struct session *session, const struct event_start *event
 		return;
 	}
 	/* Whatever was missed when it loaded libcuda: it has made no call so far. */
-	if (session->options.source != SESSION_DRIVER &&
-	    library_loads__waits(session->loads, pid)) {
-		observations__forget(session->observations, pid);
-		observations__note_whole(session->observations, pid);
-	}
+	if (session->options.source != SESSION_DRIVER && library_loads__waits(session->loads, pid))
+		observations__note_anew(session->observations, pid);
 	attaches = attach_waiting(session, pid);
 	if (!attaches && session->driver &&
 	    driver_source__look_waiting(session->driver, pid,
@@ -419,18 +416,18 @@ static bool handle_load(struct session *session, const struct event_start *event
 static void found_agent(struct session *session, const struct event_start *event)
 {
 	uint32_t pid = event->pid;
+	bool runs = injections__is_trying(session->injections, pid);
 
 	process_links__expect(session->agents);
 	driver_source__leave(session->driver, pid);
 	observations__found(session->observations, pid);
 	agent_files__look(session->targets, pid);
 	/* Whoever found it before: in its cuInit(), it has made no call so far. */
-	if (!injections__is_trying(session->injections, pid)) {
-		observations__forget(session->observations, pid);
-		observations__note_whole(session->observations, pid);
-	}
-	if (process_links__note_time(session->agents, event))
-		observations__note_late(session->observations, pid, LATE_LOST);
+	if (!runs)
+		observations__note_anew(session->observations, pid);
+	if (process_links__note_time(session->agents, event, runs))
+		observations__note_late(session->observations, pid,
+					runs ? LATE_AS_MEANT : LATE_LOST);
 	check_agent(session, pid);
 }
 
