@@ -63,6 +63,9 @@ struct merge_rank {
 /* Which process is a rank of a communicator. */
 struct merge_member {
 	uint32_t comm, member, rank; /* indices: of comms, of its ranks, of merge.ranks */
+	bool found;		     /* it was made before, and this rank numbers on its own */
+	bool matched;		     /* its numbers plus the shift are those of the others */
+	int64_t shift;
 };
 
 /* A kernel of NCCL. */
@@ -92,9 +95,10 @@ struct merge {
 	uint32_t arrival_count, arrival_capacity;
 	struct nccl_comm_part *parts;
 	uint32_t part_count, part_capacity;
-	uint64_t left_out; /* kernels of collectives beyond MERGE_ARRIVALS */
-	uint64_t unknown;  /* calls on communicators that were made before they were recorded */
-	uint64_t apart;	   /* collectives whose kernels do not overlap */
+	uint64_t left_out;  /* kernels of collectives beyond MERGE_ARRIVALS */
+	uint64_t unknown;   /* calls on communicators that were made before they were recorded */
+	uint64_t unmatched; /* the same, of one that is known, but not what its numbers mean */
+	uint64_t apart;	    /* collectives whose kernels do not overlap */
 	uint64_t met,
 		skew_ns; /* collectives of all ranks on aligned clocks; sum, last less first */
 	struct nccl_comms comms;
@@ -115,6 +119,11 @@ int merge_files__add(struct merge *merge, const char *path);
 /* Reads all; those that cannot be read are printed and counted. */
 int merge_read__all(struct merge *merge);
 /* Puts arrivals on one clock and in order. */
+/* Before clocks are aligned: makes numbers of ranks that count on their own those of all. 0, or
+ * -ENOMEM. */
+int merge_numbers__match(struct merge *merge);
+/* The ranks of this communicator count on their own: numbers that were not matched mean nothing. */
+bool merge_numbers__are_own(const struct merge *merge, uint32_t comm);
 int merge_clocks__align(struct merge *merge);
 /* A time of a clock as the reference shows it. */
 int64_t merge_clocks__convert(const struct merge *merge, uint32_t clock, int64_t time);

@@ -247,6 +247,8 @@ int merge_clocks__align(struct merge *merge)
 	};
 	int err = readings.list && readings.pairs && readings.shown ? 0 : -ENOMEM;
 
+	if (!err)
+		err = merge_numbers__match(merge);
 	if (merge->arrival_count)
 		qsort(merge->arrivals, merge->arrival_count, sizeof(*merge->arrivals), by_key);
 	if (!err)

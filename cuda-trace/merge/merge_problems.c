@@ -247,6 +247,12 @@ void merge_problems__find(struct merge *merge)
 				    "%" PRIu64 " calls are on communicators that were made before "
 				    "they were recorded",
 				    merge->unknown);
+	if (merge->unmatched)
+		merge_problems__say(merge, "unmatched",
+				    "%" PRIu64 " collectives are on communicators that were made "
+				    "before they were recorded, and which of them belong together "
+				    "could not be found out",
+				    merge->unmatched);
 	if (merge->left_out)
 		merge_problems__say(merge, "left_out",
 				    "%" PRIu64 " collectives are beyond the limit of this report",

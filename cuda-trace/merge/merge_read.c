@@ -130,7 +130,7 @@ static uint32_t group_of(struct merge *merge, uint32_t rank)
 }
 
 /* The rank takes part in this communicator; false: another recording has it already. */
-static bool join(struct merge_scan *scan, uint32_t rank, uint32_t comm, int32_t number,
+static bool join(struct merge_scan *scan, uint32_t rank, uint32_t comm, int32_t number, bool found,
 		 uint32_t *member)
 {
 	struct merge *merge = scan->merge;
@@ -145,8 +145,10 @@ static bool join(struct merge_scan *scan, uint32_t rank, uint32_t comm, int32_t 
 		if (number < 0 || merge->comms.list[comm].ranks[other->member].rank != number)
 			continue;
 		*member = other->member;
-		if (other->rank == rank)
+		if (other->rank == rank) {
+			merge->members[i].found |= found;
 			return true;
+		}
 		merge->ranks[rank].repeats = true;
 		return false;
 	}
@@ -155,14 +157,18 @@ static bool join(struct merge_scan *scan, uint32_t rank, uint32_t comm, int32_t 
 	index = nccl_comms__rank(&merge->comms, comm, merge->ranks[rank].pid, number);
 	if (index < 0)
 		return false;
-	merge->members[merge->member_count++] = (struct merge_member){comm, index, rank};
+	merge->members[merge->member_count++] =
+		(struct merge_member){.comm = comm, .member = index, .rank = rank, .found = found};
 	*member = index;
 	return true;
 }
 
-static void read_comm(struct merge_scan *scan, int64_t global, uint64_t id, uint64_t parent,
-		      int64_t size, int32_t number)
+static void read_comm(struct merge_scan *scan, sqlite3_stmt *row)
 {
+	int64_t global = sqlite3_column_int64(row, 0), size = sqlite3_column_int64(row, 3);
+	uint64_t id = sqlite3_column_int64(row, 1), parent = sqlite3_column_int64(row, 2);
+	int32_t number = sqlite3_column_int(row, 4);
+	bool found = sqlite3_column_int(row, 5);
 	int rank = merge_scan__rank(scan, global), comm, of = -1;
 	struct scan_comm known = {.global = global & ~0xffffffll, .id = id};
 
@@ -179,31 +185,28 @@ static void read_comm(struct merge_scan *scan, int64_t global, uint64_t id, uint
 		scan->merge->ranks[rank].world = size;
 	}
 	if (!array_grow__for_one(scan->comms, scan->comm_capacity, scan->comm_count) ||
-	    !join(scan, rank, comm, number, &known.member))
+	    !join(scan, rank, comm, number, found, &known.member))
 		return;
 	known.comm = comm;
 	known.rank = rank;
 	scan->comms[scan->comm_count++] = known;
 }
 
-#define COMMUNICATORS                                                                  \
+#define COMMUNICATORS(found)                                                           \
 	"SELECT globalPid, communicatorId, coalesce(parentId, 0), coalesce(size, 0), " \
-	"coalesce(rank, -1) FROM CUDA_TRACE_COMMUNICATORS WHERE communicatorId IS NOT NULL"
+	"coalesce(rank, -1), " found " FROM CUDA_TRACE_COMMUNICATORS "                 \
+	"WHERE communicatorId IS NOT NULL ORDER BY start"
 
 static void read_comms(struct merge_scan *scan)
 {
 	static const char table[] = "CUDA_TRACE_COMMUNICATORS";
-	/* Ranks number the collectives of a communicator that was found each on its own. Recordings
-	 * made before 2026-11-27 do not know such ones. */
-	const char *sql = report_file__has(&scan->file, table, "found")
-				  ? COMMUNICATORS " AND NOT found ORDER BY start"
-				  : COMMUNICATORS " ORDER BY start";
+	/* Recordings made before 2026-11-27 know no communicators that were found. */
+	const char *sql = report_file__has(&scan->file, table, "found") ? COMMUNICATORS("found")
+									: COMMUNICATORS("0");
 	sqlite3_stmt *statement = prepare(scan, table, sql);
 
 	while (statement && next_row(scan, statement))
-		read_comm(scan, sqlite3_column_int64(statement, 0),
-			  sqlite3_column_int64(statement, 1), sqlite3_column_int64(statement, 2),
-			  sqlite3_column_int64(statement, 3), sqlite3_column_int(statement, 4));
+		read_comm(scan, statement);
 	sqlite3_finalize(statement);
 }
 

@@ -80,7 +80,7 @@ static bool is_before(const struct merge_arrival *arrival, uint32_t comm, uint64
 	return arrival->comm < comm || (arrival->comm == comm && arrival->number < number);
 }
 
-/* Their count: it is not compared, and its numbers are a rank's own. */
+/* Their count: it is not compared. */
 static uint32_t find_comm(const struct merge *merge, uint64_t id)
 {
 	uint32_t comm = 0;
@@ -121,7 +121,26 @@ static void put_last(struct merge_timeline *timeline, uint64_t id, uint64_t numb
 	put_us(timeline, "waited us", merge->arrivals[last].start - start);
 }
 
-static void put_call(struct merge_timeline *timeline, sqlite3_stmt *kernel, int64_t start)
+/* The number that all ranks have for what this rank numbered so; false: that is not known. */
+static bool common_number(const struct merge *merge, uint32_t rank, uint64_t id, int64_t *number)
+{
+	uint32_t comm = find_comm(merge, id);
+
+	if (comm == merge->comms.count)
+		return false;
+	for (uint32_t i = 0; i < merge->member_count; i++) {
+		const struct merge_member *member = &merge->members[i];
+
+		if (member->comm != comm || member->rank != rank)
+			continue;
+		*number += member->shift;
+		return member->matched || !merge_numbers__are_own(merge, comm);
+	}
+	return false;
+}
+
+static void put_call(struct merge_timeline *timeline, sqlite3_stmt *kernel, uint32_t rank,
+		     int64_t start)
 {
 	sqlite3_stmt *call = timeline->call;
 
@@ -133,16 +152,17 @@ static void put_call(struct merge_timeline *timeline, sqlite3_stmt *kernel, int6
 	if (sqlite3_step(call) == SQLITE_ROW) {
 		const char *operation = nccl_calls__operation(sqlite3_column_int(call, 2));
 		uint64_t id = sqlite3_column_int64(call, 0);
+		int64_t number;
 
 		fprintf(timeline->out,
 			", \"args\": {\"communicator\": \"%016" PRIx64
 			"\", \"operation\": \"%s\", \"bytes\": %" PRId64,
 			id, operation ? operation : "?", (int64_t)sqlite3_column_int64(call, 3));
+		number = sqlite3_column_int64(call, 1);
 		if (sqlite3_column_type(call, 1) == SQLITE_INTEGER &&
-		    find_comm(timeline->merge, id) < timeline->merge->comms.count) {
-			fprintf(timeline->out, ", \"number\": %" PRId64,
-				(int64_t)sqlite3_column_int64(call, 1));
-			put_last(timeline, id, sqlite3_column_int64(call, 1), start);
+		    common_number(timeline->merge, rank, id, &number)) {
+			fprintf(timeline->out, ", \"number\": %" PRId64, number);
+			put_last(timeline, id, number, start);
 		}
 		putc('}', timeline->out);
 	}
@@ -167,7 +187,7 @@ static void put_kernel(struct merge_timeline *timeline, sqlite3_stmt *row)
 	put_us(timeline, "ts", start - timeline->base);
 	put_us(timeline, "dur", end - start);
 	if (collectives__is_nccl(name))
-		put_call(timeline, row, start);
+		put_call(timeline, row, rank, start);
 	putc('}', timeline->out);
 }
 

@@ -53,6 +53,30 @@ near() {
 	assert_line --partial 'rank 2 (host1, pid 11002) arrives last in 100 % of 400 collectives, by 3.0'
 }
 
+@test "report --merge (a communicator of before, which each rank numbers on its own) finds what belongs together, as exactly" {
+	run_of r --late 2 --found
+	merge r
+	near r 20000
+	assert_equal "$(problems)" ''
+	json m.json '.communicators[0] | .verdict == "late_rank" and .late.rank == 2 and .compared == 383'
+	json m.json '.clocks | map({(.host): .}) | add | .host1.ahead_ns - .host0.ahead_ns | . - 10e9 | fabs < 300000'
+	# The timeline's numbers are the same in all ranks.
+	ct report --merge --timeline t.json r
+	json t.json '[.traceEvents[] | select(.args.operation == "all_reduce" and .args.last != null) | .args.number] | group_by(.) |
+		length >= 383 and all(length <= 4) and (map(select(length == 4)) | length) == 383'
+	# Ranks of one host, whose clock is one.
+	run_of one --hosts 1 --per-host 4 --late 1 --found --regular
+	merge one
+	json m.json '.communicators[0] | .verdict == "late_rank" and .late.rank == 1 and .compared == 383'
+}
+
+@test "report --merge (a communicator of before, steps that all take the same time, on two hosts) does not guess" {
+	run_of r --late 2 --found --regular
+	merge r
+	assert_equal "$(problems)" 'not_aligned unmatched'
+	json m.json '.compared_collectives == 0 and .communicators[0].verdict != "late_rank"'
+}
+
 @test "report --merge (two hosts, a late rank, each step is a graph's replay) aligns the clocks on replays, as exactly" {
 	run_of r --late 2 --replayed
 	merge r
@@ -237,15 +261,14 @@ print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)' "$CUDA_TRACE" rep
 	jq -e '[.traceEvents[] | select(.args.operation == "all_reduce")] | length == 120 and all(.args.number < 0 and .args.ranks == 2)' t.json
 }
 
-@test "report --merge (ranks that ran before they were recorded) compares nothing by numbers that are each rank's own" {
+@test "report --merge (ranks that ran before they were recorded, one late) compares them, and names it" {
 	requires root bpf sim
 	[ "$(uname -m)" = x86_64 ] || skip "such communicators are identified on x86-64 only"
-	start ranks "$SIM" "$WORKLOADS/ranks" -s 20000 -c 2000
+	start ranks "$SIM" "$WORKLOADS/ranks" -s 20000 -c 2000 -l 1 -u 1000
 	wait_for 30 grep -q 'under way' ranks.out
-	ct record -q -o r.db -p "$ranks_PID" -d 3
+	ct record -q -o r.db -p "$ranks_PID" -d 4
 	assert_equal "$(sqlite3 r.db 'SELECT count(*), sum(found) FROM CUDA_TRACE_COMMUNICATORS')" '2|2'
 	ct report --merge --json r.db >m.json
-	json m.json '.compared_collectives == 0 and ([.problems[] | select(.kind == "unknown_communicators")] | length) == 1'
-	ct report --merge --timeline t.json r.db
-	json t.json '[.traceEvents[] | select(.args.operation == "all_reduce")] | length > 100 and all(.args.number == null)'
+	json m.json '.compared_collectives > 100 and (.communicators[0] | .verdict == "late_rank" and .late.rank == 1)'
+	assert_equal "$(problems)" ''
 }

@@ -23,7 +23,7 @@ CREATE TABLE CUDA_TRACE_PROCESSES (globalPid INTEGER NOT NULL, instance INTEGER 
     state INTEGER, reason INTEGER, cuptiVersion INTEGER, driverVersion INTEGER, cuptiPath TEXT, holder TEXT,
     message TEXT, source TEXT, rank INTEGER, localRank INTEGER, worldSize INTEGER);
 CREATE TABLE CUDA_TRACE_COMMUNICATORS (globalPid INTEGER NOT NULL, start INTEGER NOT NULL, communicator INTEGER NOT NULL,
-    communicatorId INTEGER, parent INTEGER, parentId INTEGER, size INTEGER, rank INTEGER);
+    communicatorId INTEGER, parent INTEGER, parentId INTEGER, size INTEGER, rank INTEGER, found INTEGER NOT NULL);
 CREATE TABLE CUDA_TRACE_COLLECTIVES (start INTEGER NOT NULL, globalTid INTEGER NOT NULL, operation INTEGER NOT NULL,
     communicator INTEGER NOT NULL, communicatorId INTEGER, size INTEGER, rank INTEGER, number INTEGER,
     elements INTEGER NOT NULL, dataType INTEGER NOT NULL, bytes INTEGER, reduction INTEGER, peer INTEGER,
@@ -56,6 +56,9 @@ def arguments():
     parser.add_argument("--run", type=int, default=1, help="number of the communicator")
     parser.add_argument("--restart", action="store_true", help="all ranks start again in the middle")
     parser.add_argument("--shift", type=int, default=-1, help="this rank's numbers are one too large, from the middle on")
+    parser.add_argument("--found", action="store_true", help="the communicator was made before: each rank is recorded from a "
+                        "step of its own on, and numbers what follows from 0")
+    parser.add_argument("--regular", action="store_true", help="each step takes the same time")
     parser.add_argument("--replayed", action="store_true", help="each step is the replay of one CUDA graph")
     parser.add_argument("--uneven", action="store_true", help="some steps are late on any rank, and ends have outliers")
     return parser.parse_args()
@@ -85,13 +88,18 @@ def simulate(options, random_):
             arrivals[options.late] += options.late_us * 1e3
         if options.uneven and step % 5 == 0:
             arrivals[random_.randrange(size)] += random_.uniform(0, 4e6)
-        done = max(arrivals) + 100e3
+        done = (step + 1) * 12e6 if options.regular else max(arrivals) + 100e3
         ends = [done + abs(random_.gauss(0, options.noise_us * 1e3)) for _ in range(size)]
         if options.uneven and step % 7 == 0:
             ends[random_.randrange(size)] += random_.uniform(0, 300e3)
         rows.append((begins, lengths, arrivals, ends))
         free = max(ends) + 50e3
     return rows
+
+
+def first_step(options, rank):
+    """From which on the rank is recorded."""
+    return (rank * 7 + 3) % 20 if options.found else 0
 
 
 def write(options, rank, rows, pid, comm):
@@ -117,11 +125,14 @@ def write(options, rank, rows, pid, comm):
     put("PROCESSES", [(key, pid, "train")])
     put("CUDA_TRACE_PROCESSES", [(key, 1, pid, 0, 0, "train", 0, None, 3, 0, 0, 0, None, None, None, "cupti", rank,
                                   rank % options.per_host, size)])
-    put("CUDA_TRACE_COMMUNICATORS", [(key, 0, 0x7000, comm, None, None, size, rank)])
+    put("CUDA_TRACE_COMMUNICATORS", [(key, 0, 0x7000, comm, None, None, size, rank, options.found)])
     kernels, calls, ranges = [], [], []
+    first = first_step(options, rank)
     for step, (begins, lengths, arrivals, ends) in enumerate(rows):
+        if step < first:
+            continue
         begin, length, arrival, end = begins[rank], lengths[rank], arrivals[rank], ends[rank]
-        number = step + (1 if rank == options.shift and step >= len(rows) // 2 else 0)
+        number = step - first + (1 if rank == options.shift and step >= len(rows) // 2 else 0)
         id_ = 3 * step + 1
 
         def at(true):
@@ -150,19 +161,22 @@ def truth(options, rows):
     size = options.hosts * options.per_host
     late, last, exposed = [0.0] * size, [0] * size, [0.0] * size
     skew = 0.0
-    for _, _, arrivals, ends in rows:
+    firsts = [first_step(options, rank) for rank in range(size)]
+    for step, (_, _, arrivals, ends) in enumerate(rows):
+        for rank in range(size):
+            exposed[rank] += ends[rank] - arrivals[rank] - 60e3 if step >= firsts[rank] else 0
+        if step < max(firsts):
+            continue
         order = sorted(range(size), key=lambda rank: arrivals[rank])
         worst = order[-1]
         others = [arrivals[rank] for rank in order[:-1]]
         last[worst] += 1
         late[worst] += arrivals[worst] - sum(others) / len(others) if others else 0
         skew += arrivals[worst] - arrivals[order[0]]
-        for rank in range(size):
-            exposed[rank] += ends[rank] - arrivals[rank] - 60e3
     return {"ranks": [{"rank": rank, "last": last[rank], "late_ns": late[rank] / last[rank] if last[rank] else None,
                        "exposed_ns": exposed[rank], "offset_s": rank // options.per_host * options.offset_s}
                       for rank in range(size)],
-            "skew_ns": skew / len(rows), "collectives": len(rows)}
+            "skew_ns": skew / (len(rows) - max(firsts)), "collectives": len(rows) - max(firsts)}
 
 
 def main():
