@@ -24,14 +24,16 @@ STATES="(SELECT t.*, s.name AS state_name, c.name AS cause_name, w.value AS wait
 @test "record --idle (a mutex that a sleeper holds) stores each wait for it, and who ended it" {
 	ct record -q --idle -o r.db -- "${PROMPT[@]}" "$SIM" "$WORKLOADS/idle/mutex" 30 >out
 	assert_equal "$(sql "SELECT value FROM META_DATA_CAPTURE WHERE name = 'THREAD_STATES'")" complete
-	assert_equal "$(sql "SELECT count(DISTINCT globalTid), count(*) BETWEEN 30 AND 40 FROM $STATES WHERE waits_for = 'futex()' AND
+	sql "SELECT state_name, cause_name, waits_for, waker_name, count(*), sum(offNs) FROM $STATES GROUP BY 1, 2, 3, 4"
+	# Of 30 waits; on a busy machine a thread that is to wait finds the mutex free, or waits twice.
+	assert_equal "$(sql "SELECT count(DISTINCT globalTid), count(*) BETWEEN 24 AND 40 FROM $STATES WHERE waits_for = 'futex()' AND
 		waker_name = 'holder' AND state_name = 'blocked' AND cause_name = 'lock'")" 1,1
 	# From before the first kernel on, which its idle time is counted from.
 	sql "SELECT sum(offNs) FROM $STATES WHERE waker_name = 'holder' AND cause_name = 'lock'" >waited
 	awk -v waited="$(cat waited)" -v idle="$(expect_key out idle_ns)" 'BEGIN { exit !(waited > 0.8 * idle && waited < 1.3 * idle) }' ||
 		fail "waited $(cat waited) of $(expect_key out idle_ns)"
 	# The sleeper is the thread that woke it, and sleeps.
-	assert_equal "$(sql "SELECT count(*) >= 30 FROM $STATES WHERE waits_for = 'clock_nanosleep()' AND cause_name = 'sleep' AND globalTid =
+	assert_equal "$(sql "SELECT count(*) >= 24 FROM $STATES WHERE waits_for = 'clock_nanosleep()' AND cause_name = 'sleep' AND globalTid =
 		(SELECT DISTINCT wakerGlobalTid FROM $STATES WHERE waker_name = 'holder' AND cause_name = 'lock')")" 1
 	# No two waits of a thread overlap.
 	assert_equal "$(sql "SELECT count(*) FROM (SELECT start, lag(end) OVER (PARTITION BY globalTid ORDER BY start) AS before
