@@ -33,6 +33,7 @@ struct process {
 	uint32_t source;      /* enum event_source */
 	bool driver_noted;    /* the driver source knows that it is used */
 	const char *no_agent; /* at its end: why none was loaded; NULL = unknown, or there is one */
+	uint64_t ended_ns;    /* of a recording, ns; 0 = not known */
 	uint64_t observed_since; /* at its end: ns, monotonic; 0 = all of its calls were observed */
 	uint32_t group;		 /* enum cuda_group of the batch that is being delivered */
 	void *data;		 /* the sink's own */

@@ -416,14 +416,15 @@ static bool handle_load(struct session *session, const struct event_start *event
 static void found_agent(struct session *session, const struct event_start *event)
 {
 	uint32_t pid = event->pid;
-	bool runs = injections__is_trying(session->injections, pid);
+	bool is_injected = injections__is_trying(session->injections, pid);
+	bool runs = is_injected && !started_here(session, pid);
 
 	process_links__expect(session->agents);
 	driver_source__leave(session->driver, pid);
 	observations__found(session->observations, pid);
 	agent_files__look(session->targets, pid);
 	/* Whoever found it before: in its cuInit(), it has made no call so far. */
-	if (!runs)
+	if (!is_injected)
 		observations__note_anew(session->observations, pid);
 	if (process_links__note_time(session->agents, event, runs))
 		observations__note_late(session->observations, pid,

@@ -11,6 +11,7 @@
 #define MAX_MET	 1024 /* ranks of a communicator that are compared */
 /* Ranks of all these communicators: 128 MiB, twice that with waited(). */
 #define MAX_COMPARED 4096
+#define MISSING	     UINT64_MAX /* duration of a rank that has not come */
 
 struct meeting {
 	uint64_t number; /* + 1; 0 = free */
@@ -211,6 +212,7 @@ void comm_meetings__add(struct nccl_comms *comms, const struct nccl_comm_work *w
 	uint64_t number, ns = end > start ? end - start : 0;
 	bool replayed = work->number & NCCL_COMM_REPLAYED;
 	struct meeting *meeting;
+	uint64_t *durations;
 	uint32_t place;
 
 	if (!meetings || !find_number(comm, work, end, &number))
@@ -222,11 +224,16 @@ void comm_meetings__add(struct nccl_comms *comms, const struct nccl_comm_work *w
 		rank->next = number + 1;
 	place = place_of(number);
 	meeting = &meetings->list[place];
+	durations = &meetings->durations[place * (size_t)meetings->size];
 	if (meeting->number != number + 1) {
 		comm->unmet += meeting->number != 0;
 		*meeting = (struct meeting){.number = number + 1, .shortest = UINT64_MAX};
+		for (uint32_t i = 0; i < meetings->size; i++)
+			durations[i] = MISSING;
 	}
-	meetings->durations[place * (size_t)meetings->size + work->rank] = ns;
+	if (durations[work->rank] != MISSING)
+		return;
+	durations[work->rank] = ns;
 	if (meetings->starts)
 		meetings->starts[place * (size_t)meetings->size + work->rank] = start;
 	meeting->came++;

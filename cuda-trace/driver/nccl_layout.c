@@ -8,7 +8,7 @@
 #include <unistd.h>
 #include "cuda-trace/foreign/foreign_job.h"
 
-#define MAX_MS	   200
+#define MAX_MS	   800
 #define MAX_CODE   8192u       /* bytes of a function; 1,238 in NCCL 2.29 */
 #define MIN_OFFSET 128u	       /* smaller ones are in one byte */
 #define MAX_OFFSET (16u << 20) /* 1.2 MB in NCCL 2.29 */

@@ -285,6 +285,14 @@ static void forget_process(struct idle *idle, struct idle_host *host)
 	idle_threads__forget(idle->threads, host->pid);
 }
 
+/* Of a recording: it may have gone on behind its end. */
+static uint64_t end_of(const struct idle *idle, const struct process *process)
+{
+	if (!idle->replays)
+		return monotonic__ns();
+	return process->ended_ns ? process->ended_ns : UINT64_MAX - 1;
+}
+
 void idle__end(struct idle *idle, struct process *process)
 {
 	struct idle_host *host = idle ? idle_timeline__host(idle->timeline, process->pid) : NULL;
@@ -294,9 +302,7 @@ void idle__end(struct idle *idle, struct process *process)
 	if (host->process == process)
 		idle_host__leave(idle->timeline, host);
 	idle_gaps__leave(idle->gaps, host);
-	/* When it ended is not recorded. */
-	idle_observed__leave(idle->observed, host,
-			     idle->replays ? UINT64_MAX - 1 : monotonic__ns());
+	idle_observed__leave(idle->observed, host, end_of(idle, process));
 	idle->last_process = NULL;
 	if (idle->follows)
 		forget_process(idle, host);

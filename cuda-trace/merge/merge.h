@@ -49,6 +49,7 @@ struct merge_rank {
 	int64_t world;	/* the launcher's ranks; -1 = unknown */
 	uint32_t group; /* ranks of one group share communicators, maybe over others; see merge_runs
 			 */
+	bool by_found;	/* the rank is that of a communicator that was made before */
 	bool repeats;	/* another recording has its collectives */
 	uint64_t calls, bytes;
 	/* On its GPUs: time with kernels of NCCL, with others, and with the first alone. */

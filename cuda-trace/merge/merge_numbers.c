@@ -12,10 +12,15 @@
 
 #define WALL_NS	   1000000000 /* by which wall clocks may differ */
 #define SAME_NS	   1000000    /* the same of ends of one collective on one clock */
-#define SAMPLES	   200	      /* distances that are compared */
+#define SAMPLES	   200	      /* distances that are compared, the longest */
 #define MIN_SHARED 32	      /* of these */
-#define CLEARLY	   3	      /* times better than any other shift */
-#define CANDIDATES 20000
+#define FEW	   24	      /* distances that show that a shift is a bad one */
+#define MIN_FEW	   8
+#define DRIFTS	   1000	  /* a clock drifts by less than a part in so many */
+#define FITS_NS	   100000 /* by which distances differ at most */
+#define CLEARLY	   3	  /* times better than any other shift, and by */
+#define CLEARLY_NS 10000  /* this at least */
+#define CANDIDATES 4000	  /* shifts, the nearest by the wall clocks */
 
 /* The arrivals of one rank on one communicator, by their number. */
 struct series {
@@ -24,6 +29,8 @@ struct series {
 	uint32_t count;
 	int64_t wall; /* what has to be added to its times for wall clock time */
 	uint32_t clock;
+	uint32_t *chosen; /* indices, of the reference */
+	uint32_t chosen_count;
 };
 
 static int by_member(const void *a, const void *b)
@@ -90,81 +97,157 @@ static int by_value(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
-/* By how much the distances between ends differ, if b's numbers are increased by that: the median.
- * Below 0: these are no pairs, or too few. */
-static int64_t misfit(const struct merge *merge, const struct series *a, const struct series *b,
-		      int64_t shift)
+static int64_t median(int64_t *values, uint32_t count)
 {
-	uint32_t stride = a->count / SAMPLES + 1, count = 0;
-	int64_t differences[SAMPLES + 1];
+	qsort(values, count, sizeof(*values), by_value);
+	return values[count / 2];
+}
 
-	for (uint32_t i = 0; i + 1 < a->count && count <= SAMPLES; i += stride) {
-		const struct merge_arrival *here = &a->list[i], *next = here + 1;
+static int by_distance(const void *a, const void *b, void *context)
+{
+	const struct merge_arrival *list = context;
+	const struct merge_arrival *left = &list[*(const uint32_t *)a];
+	const struct merge_arrival *right = &list[*(const uint32_t *)b];
+
+	return -by_value(&(int64_t){left[1].end - left->end},
+			 &(int64_t){right[1].end - right->end});
+}
+
+/* Those before the longest distances: short ones, within a step, are everywhere the same. */
+static int choose(struct series *series)
+{
+	uint32_t count = series->count ? series->count - 1 : 0;
+
+	series->chosen = calloc(count + 1, sizeof(*series->chosen));
+	if (!series->chosen)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < count; i++)
+		series->chosen[i] = i;
+	qsort_r(series->chosen, count, sizeof(*series->chosen), by_distance, (void *)series->list);
+	series->chosen_count = count < SAMPLES ? count : SAMPLES;
+	return 0;
+}
+
+/* By how much the distances between ends differ, if b's numbers are increased by that: the median
+ * of the first so many chosen ones, without the drift of the clocks. Below 0: these are no pairs,
+ * or too few. */
+static int64_t misfit(const struct merge *merge, const struct series *a, const struct series *b,
+		      int64_t shift, uint32_t samples, uint32_t least)
+{
+	int64_t differences[SAMPLES], drift;
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < samples && i < a->chosen_count; i++) {
+		const struct merge_arrival *here = &a->list[a->chosen[i]], *next = here + 1;
 		const struct merge_arrival *its = numbered(b, here->number - shift);
 		const struct merge_arrival *its_next = its ? its + 1 : NULL;
 
-		if (!its || its_next == b->list + b->count || next->number != here->number + 1 ||
-		    its_next->number != its->number + 1)
+		if (!its || its_next == b->list + b->count ||
+		    its_next->number - its->number != next->number - here->number)
 			continue;
 		if (!does_the_same(merge, here, its) || !does_the_same(merge, next, its_next))
 			return -1;
-		differences[count++] = llabs((next->end - here->end) - (its_next->end - its->end));
+		differences[count++] = (next->end - here->end) - (its_next->end - its->end);
 	}
-	if (count < MIN_SHARED)
+	if (count < least)
 		return -1;
-	qsort(differences, count, sizeof(*differences), by_value);
-	return differences[count / 2];
+	drift = median(differences, count);
+	if (llabs(drift) > (a->list[a->chosen[0] + 1].end - a->list[a->chosen[0]].end) / DRIFTS)
+		return -1;
+	for (uint32_t i = 0; i < count; i++)
+		differences[i] = llabs(differences[i] - drift);
+	return median(differences, count);
 }
 
-/* False: no shift is clearly the best one. */
+struct fits {
+	int64_t best, second;
+	int64_t shift; /* of the best one */
+	int64_t apart; /* by the wall clocks */
+};
+
+static void try_shift(const struct merge *merge, const struct series *a, const struct series *b,
+		      const struct fits *tried, struct fits *fits)
+{
+	int64_t fit = misfit(merge, a, b, tried->shift, FEW, MIN_FEW);
+
+	if (fit < 0 || fit / CLEARLY > fits->second)
+		return;
+	fit = misfit(merge, a, b, tried->shift, SAMPLES, MIN_SHARED);
+	if (fit < 0)
+		return;
+	if (fit < fits->best) {
+		fits->second = fits->best;
+		fits->best = fit;
+		fits->shift = tried->shift;
+		fits->apart = tried->apart;
+	} else if (fit < fits->second) {
+		fits->second = fit;
+	}
+}
+
+/* On one clock, only ends at the same time can belong together. On two, any other shift that fits
+ * as well makes it unclear, even one that the wall clocks contradict. False: no shift is clearly
+ * the best one. */
 static bool find_shift(const struct merge *merge, const struct series *a, const struct series *b,
 		       int64_t *shift)
 {
 	const struct merge_arrival *middle = &a->list[a->count / 2];
-	int64_t wall = middle->end + a->wall, best = INT64_MAX, second = INT64_MAX;
-	int64_t apart = a->clock == b->clock ? SAME_NS : WALL_NS;
-	uint32_t first = sorted__count_before(b->count, i, b->list[i].end + b->wall < wall - apart);
+	bool one_clock = a->clock == b->clock;
+	int64_t wall = middle->end + a->wall, apart = one_clock ? SAME_NS : WALL_NS;
+	uint32_t nearest = sorted__count_before(b->count, i, b->list[i].end + b->wall < wall);
+	uint32_t first = nearest > CANDIDATES / 2 ? nearest - CANDIDATES / 2 : 0;
+	struct fits fits = {INT64_MAX, INT64_MAX, 0, 0};
 
 	for (uint32_t i = first; i < b->count && i - first < CANDIDATES; i++) {
-		int64_t tried = (int64_t)(middle->number - b->list[i].number), fit;
+		const struct fits tried = {
+			.shift = (int64_t)(middle->number - b->list[i].number),
+			.apart = llabs(b->list[i].end + b->wall - wall),
+		};
 
-		if (b->list[i].end + b->wall > wall + apart)
-			break;
-		fit = misfit(merge, a, b, tried);
-		if (fit < 0)
-			continue;
-		if (fit < best) {
-			second = best;
-			best = fit;
-			*shift = tried;
-		} else if (fit < second) {
-			second = fit;
-		}
+		if (!one_clock || tried.apart <= apart)
+			try_shift(merge, a, b, &tried, &fits);
 	}
-	return best < INT64_MAX && best <= second / CLEARLY;
+	*shift = fits.shift;
+	return fits.best <= FITS_NS && fits.apart <= apart && fits.second / CLEARLY > fits.best &&
+	       fits.second - fits.best >= CLEARLY_NS;
 }
 
-/* The one with the most collectives is what the others are compared with. */
-static void match(struct merge *merge, struct series *series, uint32_t count)
+/* Of those whose numbers count from the creation, if there are any: these are right as they are. */
+static const struct series *reference_of(const struct series *series, uint32_t count)
 {
 	const struct series *reference = &series[0];
-	int64_t shift = 0, lowest = 0;
 
-	for (uint32_t i = 1; i < count; i++)
-		if (series[i].count > reference->count)
+	for (uint32_t i = 1; i < count; i++) {
+		bool found = series[i].member->found, other = reference->member->found;
+
+		if (found == other ? series[i].count > reference->count : !found)
 			reference = &series[i];
+	}
+	return reference;
+}
+
+static int match(struct merge *merge, struct series *series, uint32_t count)
+{
+	struct series reference = *reference_of(series, count);
+	int64_t shift, lowest = 0;
+
+	if (choose(&reference))
+		return -ENOMEM;
 	for (uint32_t i = 0; i < count; i++) {
 		struct merge_member *member = series[i].member;
 
-		member->matched =
-			&series[i] == reference || find_shift(merge, reference, &series[i], &shift);
-		member->shift = &series[i] == reference ? 0 : shift;
-		if (member->matched && series[i].count &&
+		shift = 0;
+		member->matched = !member->found || member == reference.member ||
+				  find_shift(merge, &reference, &series[i], &shift);
+		member->shift = member->matched && member->found ? shift : 0;
+		if (series[i].count && member->matched &&
 		    (int64_t)series[i].list[0].number + member->shift < lowest)
 			lowest = (int64_t)series[i].list[0].number + member->shift;
 	}
 	for (uint32_t i = 0; i < count; i++)
 		series[i].member->shift -= lowest;
+	free(reference.chosen);
+	return 0;
 }
 
 static bool was_found(const struct series *series, uint32_t count)
@@ -216,6 +299,7 @@ int merge_numbers__match(struct merge *merge)
 {
 	struct series *series;
 	bool any = false;
+	int err = 0;
 
 	for (uint32_t i = 0; i < merge->member_count; i++)
 		any |= merge->members[i].found;
@@ -225,7 +309,7 @@ int merge_numbers__match(struct merge *merge)
 	if (!series)
 		return -ENOMEM;
 	qsort(merge->arrivals, merge->arrival_count, sizeof(*merge->arrivals), by_member);
-	for (uint32_t i = 0; i < merge->arrival_count;) {
+	for (uint32_t i = 0; i < merge->arrival_count && !err;) {
 		uint32_t comm = merge->arrivals[i].comm, count = 0;
 
 		while (i < merge->arrival_count && merge->arrivals[i].comm == comm) {
@@ -235,9 +319,9 @@ int merge_numbers__match(struct merge *merge)
 				series[count++] = next;
 		}
 		if (was_found(series, count))
-			match(merge, series, count);
+			err = match(merge, series, count);
 	}
 	free(series);
 	renumber(merge);
-	return 0;
+	return err;
 }

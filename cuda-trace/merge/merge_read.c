@@ -169,6 +169,7 @@ static void read_comm(struct merge_scan *scan, sqlite3_stmt *row)
 	uint64_t id = sqlite3_column_int64(row, 1), parent = sqlite3_column_int64(row, 2);
 	int32_t number = sqlite3_column_int(row, 4);
 	bool found = sqlite3_column_int(row, 5);
+	struct merge_rank *of_rank;
 	int rank = merge_scan__rank(scan, global), comm, of = -1;
 	struct scan_comm known = {.global = global & ~0xffffffll, .id = id};
 
@@ -179,10 +180,13 @@ static void read_comm(struct merge_scan *scan, sqlite3_stmt *row)
 				of);
 	if (rank < 0 || comm < 0)
 		return;
-	/* The first one is that of all ranks, where no launcher says it. */
-	if (scan->merge->ranks[rank].rank < 0 && size > 0) {
-		scan->merge->ranks[rank].rank = number;
-		scan->merge->ranks[rank].world = size;
+	/* The first one is that of all ranks, where no launcher says it; of those that were made
+	 * before, the largest. */
+	of_rank = &scan->merge->ranks[rank];
+	if (size > 0 && (of_rank->rank < 0 || (of_rank->by_found && size > of_rank->world))) {
+		of_rank->rank = number;
+		of_rank->world = size;
+		of_rank->by_found = found;
 	}
 	if (!array_grow__for_one(scan->comms, scan->comm_capacity, scan->comm_count) ||
 	    !join(scan, rank, comm, number, found, &known.member))

@@ -15,6 +15,13 @@
 #include "cuda-trace/merge/merge.h"
 #include "cuda-trace/report/report_file.h"
 
+struct numbering {
+	uint64_t id; /* of a communicator */
+	uint32_t rank;
+	bool asked, known;
+	int64_t shift;
+};
+
 struct merge_timeline {
 	const struct merge *merge;
 	FILE *out;
@@ -23,6 +30,7 @@ struct merge_timeline {
 	int64_t base;	/* time 0 of the events */
 	sqlite3_stmt *call;
 	bool separate;
+	struct numbering numbering; /* asked last */
 };
 
 static int64_t convert(const struct merge *merge, uint32_t file, int64_t time)
@@ -121,22 +129,28 @@ static void put_last(struct merge_timeline *timeline, uint64_t id, uint64_t numb
 	put_us(timeline, "waited us", merge->arrivals[last].start - start);
 }
 
-/* The number that all ranks have for what this rank numbered so; false: that is not known. */
-static bool common_number(const struct merge *merge, uint32_t rank, uint64_t id, int64_t *number)
+/* What turns this rank's numbers on this communicator into those of all; kept, as rows of one rank
+ * follow each other. */
+static const struct numbering *numbering_of(struct merge_timeline *timeline, uint32_t rank,
+					    uint64_t id)
 {
-	uint32_t comm = find_comm(merge, id);
+	const struct merge *merge = timeline->merge;
+	struct numbering *numbering = &timeline->numbering;
+	uint32_t comm;
 
-	if (comm == merge->comms.count)
-		return false;
+	if (numbering->id == id && numbering->rank == rank && numbering->asked)
+		return numbering;
+	*numbering = (struct numbering){.id = id, .rank = rank, .asked = true};
+	comm = find_comm(merge, id);
 	for (uint32_t i = 0; i < merge->member_count; i++) {
 		const struct merge_member *member = &merge->members[i];
 
 		if (member->comm != comm || member->rank != rank)
 			continue;
-		*number += member->shift;
-		return member->matched || !merge_numbers__are_own(merge, comm);
+		numbering->shift = member->shift;
+		numbering->known = member->matched || !merge_numbers__are_own(merge, comm);
 	}
-	return false;
+	return numbering;
 }
 
 static void put_call(struct merge_timeline *timeline, sqlite3_stmt *kernel, uint32_t rank,
@@ -152,15 +166,16 @@ static void put_call(struct merge_timeline *timeline, sqlite3_stmt *kernel, uint
 	if (sqlite3_step(call) == SQLITE_ROW) {
 		const char *operation = nccl_calls__operation(sqlite3_column_int(call, 2));
 		uint64_t id = sqlite3_column_int64(call, 0);
-		int64_t number;
+		const struct numbering *numbering;
 
 		fprintf(timeline->out,
 			", \"args\": {\"communicator\": \"%016" PRIx64
 			"\", \"operation\": \"%s\", \"bytes\": %" PRId64,
 			id, operation ? operation : "?", (int64_t)sqlite3_column_int64(call, 3));
-		number = sqlite3_column_int64(call, 1);
-		if (sqlite3_column_type(call, 1) == SQLITE_INTEGER &&
-		    common_number(timeline->merge, rank, id, &number)) {
+		numbering = numbering_of(timeline, rank, id);
+		if (sqlite3_column_type(call, 1) == SQLITE_INTEGER && numbering->known) {
+			int64_t number = sqlite3_column_int64(call, 1) + numbering->shift;
+
 			fprintf(timeline->out, ", \"number\": %" PRId64, number);
 			put_last(timeline, id, number, start);
 		}

@@ -25,7 +25,7 @@ enum state_column {
 	WAKER,
 	RIVAL
 };
-enum call_column { CALLER, BEGAN, RETURNED, CORRELATION, NAME, CONTEXT };
+enum call_column { CALLER, BEGAN, RETURNED, CORRELATION, NAME, CONTEXT, FAILED };
 enum { LOST = 5 }; /* ENUM_CUDA_TRACE_THREAD_STATE */
 
 struct report_idle {
@@ -86,8 +86,8 @@ static char *read_missing(const struct report_file *file)
 	return missing;
 }
 
-#define CALLS(context)                                                           \
-	"SELECT globalTid, start, end, correlationId, nameId, " context " FROM " \
+#define CALLS(context)                                                                        \
+	"SELECT globalTid, start, end, correlationId, nameId, " context ", returnValue FROM " \
 	"CUPTI_ACTIVITY_KIND_RUNTIME WHERE launchName IS NULL AND end > start ORDER BY start"
 
 static int open_readers(struct report_idle *idle, const struct report_file *file)
@@ -198,8 +198,9 @@ static void add_call(struct report_idle *idle, const int64_t *row)
 
 	idle__call(idle->idle, pid_of(row[CALLER]), row[CALLER] & 0xffffff, &call,
 		   text_of(idle, row[NAME]));
-	idle__call_in(idle->idle, pid_of(row[CALLER]), row[CONTEXT], &call,
-		      text_of(idle, row[NAME]));
+	if (!row[FAILED])
+		idle__call_in(idle->idle, pid_of(row[CALLER]), row[CONTEXT], &call,
+			      text_of(idle, row[NAME]));
 }
 
 /* What began before that. */

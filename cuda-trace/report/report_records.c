@@ -53,8 +53,8 @@ static void fill_process(const struct replay *replay, struct process *process, i
 	sqlite3_stmt *statement;
 	const char *sql = report_file__has(replay->file, "CUDA_TRACE_PROCESSES", NULL)
 				  ? "SELECT name, uid, cgroup, state, reason, cuptiVersion, "
-				    "driverVersion, source = 'driver' FROM CUDA_TRACE_PROCESSES "
-				    "WHERE rowid = ?"
+				    "driverVersion, source = 'driver', coalesce(end, 0) FROM "
+				    "CUDA_TRACE_PROCESSES WHERE rowid = ?"
 				  : "SELECT name FROM PROCESSES WHERE rowid = ?";
 	ssize_t row = key_index__find(&replay->rows, key);
 
@@ -76,6 +76,9 @@ static void fill_process(const struct replay *replay, struct process *process, i
 			status->driver_version = sqlite3_column_int64(statement, 6);
 			process->source = sqlite3_column_int(statement, 7) ? EVENT_SOURCE_DRIVER
 									   : EVENT_SOURCE_AGENT;
+			if (sqlite3_column_int64(statement, 8) > 0)
+				process->ended_ns =
+					REPLAY_EPOCH + sqlite3_column_int64(statement, 8);
 		}
 	}
 	sqlite3_finalize(statement);

@@ -70,6 +70,24 @@ near() {
 	json m.json '.communicators[0] | .verdict == "late_rank" and .late.rank == 1 and .compared == 383'
 }
 
+@test "report --merge (one rank was recorded later, and numbers on its own) leaves the others' numbers as they are" {
+	run_of r --late 2 --found-rank 3
+	merge r
+	near r 20000
+	json m.json '.communicators[0] | .verdict == "late_rank" and .late.rank == 2'
+	# Also where its own cannot be matched.
+	run_of regular --found-rank 3 --regular
+	merge regular
+	json m.json '[.clocks[].aligned] | all'
+	assert_equal "$(problems)" unmatched
+}
+
+@test "report --merge (a communicator of before, wall clocks that are seconds apart) does not guess" {
+	run_of r --late 2 --found --wall-ms 4300 --steps 2000
+	merge r
+	assert_equal "$(problems)" 'not_aligned unmatched'
+}
+
 @test "report --merge (a communicator of before, steps that all take the same time, on two hosts) does not guess" {
 	run_of r --late 2 --found --regular
 	merge r

@@ -58,6 +58,8 @@ def arguments():
     parser.add_argument("--shift", type=int, default=-1, help="this rank's numbers are one too large, from the middle on")
     parser.add_argument("--found", action="store_true", help="the communicator was made before: each rank is recorded from a "
                         "step of its own on, and numbers what follows from 0")
+    parser.add_argument("--found-rank", type=int, default=-1, help="the same of this rank alone")
+    parser.add_argument("--wall-ms", type=float, default=3, help="by which the wall clock of each host is ahead of the one before")
     parser.add_argument("--regular", action="store_true", help="each step takes the same time")
     parser.add_argument("--replayed", action="store_true", help="each step is the replay of one CUDA graph")
     parser.add_argument("--uneven", action="store_true", help="some steps are late on any rank, and ends have outliers")
@@ -99,7 +101,7 @@ def simulate(options, random_):
 
 def first_step(options, rank):
     """From which on the rank is recorded."""
-    return (rank * 7 + 3) % 20 if options.found else 0
+    return (rank * 7 + 3) % 20 if options.found or rank == options.found_rank else 0
 
 
 def write(options, rank, rows, pid, comm):
@@ -120,12 +122,13 @@ def write(options, rank, rows, pid, comm):
     put("StringIds", [(0, "")] + list(NAMES.items()))
     put("META_DATA_EXPORT", [("EXPORT_PRODUCT_NAME", "cuda-trace"), ("EXPORT_SCHEMA_VERSION", "3.25.0")])
     # The wall clocks agree to a few milliseconds; each host booted at its own time.
-    put("TARGET_INFO_SESSION_START_TIME", [(UTC + round(rows[0][0][rank]) + host * 3_000_000, "", "", epoch)])
+    put("TARGET_INFO_SESSION_START_TIME", [(UTC + round(rows[0][0][rank]) + round(host * options.wall_ms * 1e6), "", "", epoch)])
     put("TARGET_INFO_SYSTEM_ENV", [(1 << 48, "Hostname", "Hostname", 0, f"host{host}")])
     put("PROCESSES", [(key, pid, "train")])
     put("CUDA_TRACE_PROCESSES", [(key, 1, pid, 0, 0, "train", 0, None, 3, 0, 0, 0, None, None, None, "cupti", rank,
                                   rank % options.per_host, size)])
-    put("CUDA_TRACE_COMMUNICATORS", [(key, 0, 0x7000, comm, None, None, size, rank, options.found)])
+    put("CUDA_TRACE_COMMUNICATORS", [(key, 0, 0x7000, comm, None, None, size, rank,
+                                      options.found or rank == options.found_rank)])
     kernels, calls, ranges = [], [], []
     first = first_step(options, rank)
     for step, (begins, lengths, arrivals, ends) in enumerate(rows):

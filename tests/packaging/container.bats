@@ -113,6 +113,9 @@ with_tool() {
 	BATS_TEST_TMPDIR=$BATS_TEST_TMPDIR/second container --pid=host --cap-drop=all --cap-add="$capabilities" --read-only \
 		--security-opt=seccomp=unconfined --security-opt=no-new-privileges -e LD_LIBRARY_PATH=/opt/libraries \
 		--rootfs "$BATS_TEST_TMPDIR/tool" cuda-trace metrics -v --attach --textfile - -d 12s >m.prom 2>m.err || { cat m.err; false; }
+	# The other tests' programs have this name, too.
+	pkill -x "$(program)"
+	finished "$program_PID"
 	awk -v name="comm=\"$(program)\"" '/^cuda_kernel_duration_seconds_sum.*container_id="[0-9a-f]+"/ && index($0, name) && $NF > 0 {found++}
 		END {exit !found}' m.prom || { cat m.err; grep duration m.prom; false; }
 }
