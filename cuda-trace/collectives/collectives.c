@@ -369,8 +369,9 @@ bool collectives__is_nccl(const char *name)
 	return !strncmp(name, "ncclDevKernel", 13) || !strncmp(name, "ncclKernel", 10);
 }
 
-/* Of those of the latest time that is not behind the launch's end: one of its stream that has
- * launched nothing yet, or else any, or else (a large group has several kernels) one of its stream.
+/* Of those of the latest time that is not behind the middle of the launch: one of its stream that
+ * has launched nothing yet, or else any, or else (a large group has several kernels) one of its
+ * stream.
  */
 static struct issue *issue_before(struct collectives *collectives, struct thread *thread,
 				  uint64_t end, uint64_t stream)
@@ -431,9 +432,11 @@ void collectives__launch(struct collectives *collectives, const struct cuda_laun
 			 const char *name)
 {
 	struct kernel_half half = {.correlation = launch->head.correlation};
-	/* A thread makes no call of NCCL while it launches. So what is before the end is before the
-	 * launch, even if the clocks of probes and of the agent differ by a microsecond. */
 	uint64_t end = launch->end > launch->start ? launch->end : launch->start;
+	/* A thread makes no call of NCCL while it launches. So its own call is before the middle,
+	 * and the next one behind it, even if the clocks of probes and of the agent differ a
+	 * little: a call was seen 32 ns before the end of the launch that it followed. */
+	uint64_t middle = launch->start + (end - launch->start) / 2;
 	struct graph_collectives_launch captured;
 	struct thread *thread;
 	struct issue *issue;
@@ -442,7 +445,7 @@ void collectives__launch(struct collectives *collectives, const struct cuda_laun
 	    launch->domain == CUDA_DOMAIN_RUNTIME || !collectives__is_nccl(name))
 		return;
 	thread = thread_of(collectives, launch->tid);
-	issue = thread ? issue_before(collectives, thread, end, launch->stream) : NULL;
+	issue = thread ? issue_before(collectives, thread, middle, launch->stream) : NULL;
 	if (!issue)
 		return;
 	captured = (struct graph_collectives_launch){

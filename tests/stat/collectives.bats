@@ -207,3 +207,14 @@ running_ranks() {
 	json s.json "([.communicators[].operations[].calls] | add) + .totals.launches + .totals.kernels + .lost.total == \
 		$(called called world all_reduce calls) * 5"
 }
+
+@test "calls and launches (whose clocks differ by 200 ns) belong together as they follow each other" {
+	cc -std=gnu11 -Wall -Wextra -Werror -Wno-missing-field-initializers -D_GNU_SOURCE -I"$TOP" -I"$B" -o unit "$TOP/tests/stat/unit_collectives.c" \
+		$(tool_sources collectives comm_alignment comm_meetings graph_collectives kernel_halves key_index nccl_comms nccl_calls array_grow clock) -lz
+	run -0 ./unit
+	assert_output - <<-'END'
+	+0 ns: 50, 50, without 0
+	-200 ns: 50, 50, without 0
+	+200 ns: 50, 50, without 0
+	END
+}
