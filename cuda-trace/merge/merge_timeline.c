@@ -18,7 +18,7 @@
 struct numbering {
 	uint64_t id; /* of a communicator */
 	uint32_t rank;
-	bool asked, known;
+	bool valid, known;
 	int64_t shift;
 };
 
@@ -30,7 +30,7 @@ struct merge_timeline {
 	int64_t base;	/* time 0 of the events */
 	sqlite3_stmt *call;
 	bool separate;
-	struct numbering numbering; /* asked last */
+	struct numbering numbering; /* the latest */
 };
 
 static int64_t convert(const struct merge *merge, uint32_t file, int64_t time)
@@ -138,9 +138,9 @@ static const struct numbering *numbering_of(struct merge_timeline *timeline, uin
 	struct numbering *numbering = &timeline->numbering;
 	uint32_t comm;
 
-	if (numbering->id == id && numbering->rank == rank && numbering->asked)
+	if (numbering->id == id && numbering->rank == rank && numbering->valid)
 		return numbering;
-	*numbering = (struct numbering){.id = id, .rank = rank, .asked = true};
+	*numbering = (struct numbering){.id = id, .rank = rank, .valid = true};
 	comm = find_comm(merge, id);
 	for (uint32_t i = 0; i < merge->member_count; i++) {
 		const struct merge_member *member = &merge->members[i];
