@@ -369,18 +369,16 @@ bool collectives__is_nccl(const char *name)
 	return !strncmp(name, "ncclDevKernel", 13) || !strncmp(name, "ncclKernel", 10);
 }
 
-/* Of those of the latest time that is not behind the middle of the launch: one of its stream that
- * has launched nothing yet, or else any, or else (a large group has several kernels) one of its
- * stream.
- */
+/* Of those of the latest time that is not behind `latest`: one of its stream that has launched
+ * nothing yet, or else any, or else (a large group has several kernels) one of its stream. */
 static struct issue *issue_before(struct collectives *collectives, struct thread *thread,
-				  uint64_t end, uint64_t stream)
+				  uint64_t latest, uint64_t stream)
 {
 	struct issue *found = NULL;
 	uint32_t next = thread->first;
 	uint64_t time = 0;
 
-	for (uint32_t i = thread->first; i < thread->count && thread->issues[i].time <= end; i++)
+	for (uint32_t i = thread->first; i < thread->count && thread->issues[i].time <= latest; i++)
 		if (thread->issues[i].time != time) {
 			time = thread->issues[i].time;
 			next = i;

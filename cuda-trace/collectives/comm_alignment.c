@@ -86,8 +86,7 @@ static int64_t skip_to(const struct history *b, int64_t to, uint64_t end)
 	return to;
 }
 
-/* What has to be added to the numbers of `b` to make them those of `a`. False: that is not clear.
- */
+/* What has to be added to the numbers of `b` to make them those of `a`. False: it is not clear. */
 static bool find_shift(const struct history *a, const struct history *b, uint64_t *shift)
 {
 	const struct head *one, *other;

@@ -66,7 +66,7 @@ struct merge_member {
 	uint32_t comm, member, rank; /* indices: of comms, of its ranks, of merge.ranks */
 	bool found;		     /* it was made before, and this rank numbers on its own */
 	bool matched;		     /* its numbers plus the shift are those of the others */
-	int64_t shift;
+	uint64_t shift;		     /* modulo 2^64 */
 };
 
 /* A kernel of NCCL. */
@@ -126,6 +126,8 @@ int merge_numbers__match(struct merge *merge);
 /* The ranks of this communicator count on their own: numbers that were not matched mean nothing. */
 bool merge_numbers__are_own(const struct merge *merge, uint32_t comm);
 int merge_clocks__align(struct merge *merge);
+/* Sorts them. At least one. */
+int64_t merge_clocks__median(int64_t *values, size_t count);
 /* A time of a clock as the reference shows it. */
 int64_t merge_clocks__convert(const struct merge *merge, uint32_t clock, int64_t time);
 /* Sums up who waited for whom. */

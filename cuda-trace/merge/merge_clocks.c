@@ -82,11 +82,11 @@ static int by_time(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
-static int64_t median(int64_t *times, size_t count)
+int64_t merge_clocks__median(int64_t *values, size_t count)
 {
-	qsort(times, count, sizeof(*times), by_time);
-	return count % 2 ? times[count / 2]
-			 : times[count / 2 - 1] + (times[count / 2] - times[count / 2 - 1]) / 2;
+	qsort(values, count, sizeof(*values), by_time);
+	return count % 2 ? values[count / 2]
+			 : values[count / 2 - 1] + (values[count / 2] - values[count / 2 - 1]) / 2;
 }
 
 /* One of each clock of the group: the median of its ranks. */
@@ -106,7 +106,7 @@ static void add_readings(struct merge *merge, struct readings *readings, uint32_
 			if (merge->ranks[merge->arrivals[k].rank].clock == clock)
 				readings->shown[same++] = merge->arrivals[k].end;
 		readings->list[readings->count++] =
-			(struct reading){group, clock, median(readings->shown, same)};
+			(struct reading){group, clock, merge_clocks__median(readings->shown, same)};
 	}
 }
 
@@ -163,7 +163,7 @@ static size_t pair(const struct merge *merge, struct readings *readings, uint32_
 		}
 		if (own && shown)
 			readings->pairs[pairs++] = (struct clock_pair){
-				own->end, median(readings->shown, shown) - own->end};
+				own->end, merge_clocks__median(readings->shown, shown) - own->end};
 	}
 	return pairs;
 }

@@ -27,7 +27,7 @@ struct series {
 	struct merge_member *member;
 	const struct merge_arrival *list;
 	uint32_t count;
-	int64_t wall; /* what has to be added to its times for wall clock time */
+	int64_t boot; /* of its host, by the wall clock */
 	uint32_t clock;
 	uint32_t *chosen; /* indices, of the reference */
 	uint32_t chosen_count;
@@ -54,7 +54,7 @@ static struct merge_member *member_of(const struct merge *merge,
 	return NULL;
 }
 
-/* Those without a number, which come last, are left out. */
+/* Those without a number, and replays, come last, and are left out. */
 static struct series series_at(const struct merge *merge, uint32_t first, uint32_t *end)
 {
 	const struct merge_arrival *of = &merge->arrivals[first];
@@ -63,12 +63,12 @@ static struct series series_at(const struct merge *merge, uint32_t first, uint32
 	*end = first;
 	while (*end < merge->arrival_count && merge->arrivals[*end].comm == of->comm &&
 	       merge->arrivals[*end].member == of->member)
-		count += merge->arrivals[(*end)++].number != UINT64_MAX;
+		count += !(merge->arrivals[(*end)++].number & NCCL_COMM_REPLAYED);
 	return (struct series){
 		.member = member_of(merge, of),
 		.list = of,
 		.count = count,
-		.wall = merge->clocks[clock].boot,
+		.boot = merge->clocks[clock].boot,
 		.clock = clock,
 	};
 }
@@ -90,27 +90,29 @@ static bool does_the_same(const struct merge *merge, const struct merge_arrival 
 		(left->function == right->function && left->bytes == right->bytes));
 }
 
-static int by_value(const void *a, const void *b)
+/* Of what files say: no sum or difference of two of these overflows. */
+static int64_t bounded(int64_t ns)
 {
-	int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
-
-	return (left > right) - (left < right);
+	return ns < -MERGE_FAR ? -MERGE_FAR : ns > MERGE_FAR ? MERGE_FAR : ns;
 }
 
-static int64_t median(int64_t *values, uint32_t count)
+static int64_t wall_end(const struct series *series, const struct merge_arrival *arrival)
 {
-	qsort(values, count, sizeof(*values), by_value);
-	return values[count / 2];
+	return bounded(bounded(arrival->end) + series->boot);
+}
+
+static int64_t distance_behind(const struct merge_arrival *arrival)
+{
+	return bounded(bounded(arrival[1].end) - bounded(arrival->end));
 }
 
 static int by_distance(const void *a, const void *b, void *context)
 {
 	const struct merge_arrival *list = context;
-	const struct merge_arrival *left = &list[*(const uint32_t *)a];
-	const struct merge_arrival *right = &list[*(const uint32_t *)b];
+	int64_t left = distance_behind(&list[*(const uint32_t *)a]);
+	int64_t right = distance_behind(&list[*(const uint32_t *)b]);
 
-	return -by_value(&(int64_t){left[1].end - left->end},
-			 &(int64_t){right[1].end - right->end});
+	return (left < right) - (left > right);
 }
 
 /* Those before the longest distances: short ones, within a step, are everywhere the same. */
@@ -132,7 +134,7 @@ static int choose(struct series *series)
  * of the first so many chosen ones, without the drift of the clocks. Below 0: these are no pairs,
  * or too few. */
 static int64_t misfit(const struct merge *merge, const struct series *a, const struct series *b,
-		      int64_t shift, uint32_t samples, uint32_t least)
+		      uint64_t shift, uint32_t samples, uint32_t least)
 {
 	int64_t differences[SAMPLES], drift;
 	uint32_t count = 0;
@@ -147,22 +149,22 @@ static int64_t misfit(const struct merge *merge, const struct series *a, const s
 			continue;
 		if (!does_the_same(merge, here, its) || !does_the_same(merge, next, its_next))
 			return -1;
-		differences[count++] = (next->end - here->end) - (its_next->end - its->end);
+		differences[count++] = distance_behind(here) - distance_behind(its);
 	}
 	if (count < least)
 		return -1;
-	drift = median(differences, count);
-	if (llabs(drift) > (a->list[a->chosen[0] + 1].end - a->list[a->chosen[0]].end) / DRIFTS)
+	drift = merge_clocks__median(differences, count);
+	if (llabs(drift) > distance_behind(&a->list[a->chosen[0]]) / DRIFTS + CLEARLY_NS)
 		return -1;
 	for (uint32_t i = 0; i < count; i++)
 		differences[i] = llabs(differences[i] - drift);
-	return median(differences, count);
+	return merge_clocks__median(differences, count);
 }
 
 struct fits {
 	int64_t best, second;
-	int64_t shift; /* of the best one */
-	int64_t apart; /* by the wall clocks */
+	uint64_t shift; /* of the best one; modulo 2^64 */
+	int64_t apart;	/* by the wall clocks */
 };
 
 static void try_shift(const struct merge *merge, const struct series *a, const struct series *b,
@@ -189,19 +191,19 @@ static void try_shift(const struct merge *merge, const struct series *a, const s
  * as well makes it unclear, even one that the wall clocks contradict. False: no shift is clearly
  * the best one. */
 static bool find_shift(const struct merge *merge, const struct series *a, const struct series *b,
-		       int64_t *shift)
+		       uint64_t *shift)
 {
 	const struct merge_arrival *middle = &a->list[a->count / 2];
 	bool one_clock = a->clock == b->clock;
-	int64_t wall = middle->end + a->wall, apart = one_clock ? SAME_NS : WALL_NS;
-	uint32_t nearest = sorted__count_before(b->count, i, b->list[i].end + b->wall < wall);
+	int64_t wall = wall_end(a, middle), apart = one_clock ? SAME_NS : WALL_NS;
+	uint32_t nearest = sorted__count_before(b->count, i, wall_end(b, &b->list[i]) < wall);
 	uint32_t first = nearest > CANDIDATES / 2 ? nearest - CANDIDATES / 2 : 0;
 	struct fits fits = {INT64_MAX, INT64_MAX, 0, 0};
 
 	for (uint32_t i = first; i < b->count && i - first < CANDIDATES; i++) {
 		const struct fits tried = {
-			.shift = (int64_t)(middle->number - b->list[i].number),
-			.apart = llabs(b->list[i].end + b->wall - wall),
+			.shift = middle->number - b->list[i].number,
+			.apart = llabs(wall_end(b, &b->list[i]) - wall),
 		};
 
 		if (!one_clock || tried.apart <= apart)
@@ -229,7 +231,8 @@ static const struct series *reference_of(const struct series *series, uint32_t c
 static int match(struct merge *merge, struct series *series, uint32_t count)
 {
 	struct series reference = *reference_of(series, count);
-	int64_t shift, lowest = 0;
+	uint64_t shift;
+	int64_t lowest = 0;
 
 	if (choose(&reference))
 		return -ENOMEM;
@@ -241,11 +244,11 @@ static int match(struct merge *merge, struct series *series, uint32_t count)
 				  find_shift(merge, &reference, &series[i], &shift);
 		member->shift = member->matched && member->found ? shift : 0;
 		if (series[i].count && member->matched &&
-		    (int64_t)series[i].list[0].number + member->shift < lowest)
-			lowest = (int64_t)series[i].list[0].number + member->shift;
+		    (int64_t)(series[i].list[0].number + member->shift) < lowest)
+			lowest = series[i].list[0].number + member->shift;
 	}
 	for (uint32_t i = 0; i < count; i++)
-		series[i].member->shift -= lowest;
+		series[i].member->shift -= (uint64_t)lowest;
 	free(reference.chosen);
 	return 0;
 }
@@ -276,7 +279,7 @@ static void renumber(struct merge *merge)
 			member = member_of(merge, arrival);
 			own = merge_numbers__are_own(merge, arrival->comm);
 		}
-		if (!own || arrival->number == UINT64_MAX)
+		if (!own || arrival->number & NCCL_COMM_REPLAYED)
 			continue;
 		if (member && member->matched) {
 			arrival->number += member->shift;

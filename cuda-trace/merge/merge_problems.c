@@ -249,8 +249,9 @@ void merge_problems__find(struct merge *merge)
 				    merge->unknown);
 	if (merge->unmatched)
 		merge_problems__say(merge, "unmatched",
-				    "%" PRIu64 " collectives are on communicators that were made "
-				    "before they were recorded, and which of them belong together "
+				    "%" PRIu64
+				    " kernels are of communicators that were made before "
+				    "they were recorded, and which of them are one collective "
 				    "could not be found out",
 				    merge->unmatched);
 	if (merge->left_out)

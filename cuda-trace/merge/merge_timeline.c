@@ -19,7 +19,7 @@ struct numbering {
 	uint64_t id; /* of a communicator */
 	uint32_t rank;
 	bool valid, known;
-	int64_t shift;
+	uint64_t shift;
 };
 
 struct merge_timeline {
@@ -174,7 +174,10 @@ static void put_call(struct merge_timeline *timeline, sqlite3_stmt *kernel, uint
 			id, operation ? operation : "?", (int64_t)sqlite3_column_int64(call, 3));
 		numbering = numbering_of(timeline, rank, id);
 		if (sqlite3_column_type(call, 1) == SQLITE_INTEGER && numbering->known) {
-			int64_t number = sqlite3_column_int64(call, 1) + numbering->shift;
+			int64_t number = sqlite3_column_int64(call, 1);
+
+			/* Replays have numbers of their own. */
+			number = number < 0 ? number : (int64_t)(number + numbering->shift);
 
 			fprintf(timeline->out, ", \"number\": %" PRId64, number);
 			put_last(timeline, id, number, start);

@@ -36,7 +36,7 @@ collectives_running() { # NAME RANK ARGS...
 	pid=$!
 	sleep 10
 	timeout 60 cuda-trace stat --json -o "$json" -p $pid -d 8s 2>>"$OUT/collectives.err"
-	pkill -P $pid
+	kill $pid # timeout passes it on to all ranks
 	wait $pid
 	row "collectives: running before, $name" "$(jq -e --argjson rank "$rank" '.communicators | length == 1 and (.[0] | .size == 2 and .seen == 2 and
 		.compared > 100 and .verdict == (if $rank < 0 then "balanced" else "late_rank" end) and (.late.rank // -1) == $rank)' "$json" >/dev/null &&

@@ -70,6 +70,14 @@ near() {
 	json m.json '.communicators[0] | .verdict == "late_rank" and .late.rank == 1 and .compared == 383'
 }
 
+@test "report --merge (a communicator of before, five equal collectives in each step) finds what belongs together" {
+	run_of r --late 2 --found --extra 4
+	merge r
+	assert_equal "$(problems)" ''
+	json m.json '.compared_collectives == 5 * 383 and (.communicators[0] | .verdict == "late_rank" and .late.rank == 2)'
+	json m.json '.clocks | map({(.host): .}) | add | .host1.ahead_ns - .host0.ahead_ns | . - 10e9 | fabs < 300000'
+}
+
 @test "report --merge (one rank was recorded later, and numbers on its own) leaves the others' numbers as they are" {
 	run_of r --late 2 --found-rank 3
 	merge r

@@ -58,6 +58,7 @@ def arguments():
     parser.add_argument("--shift", type=int, default=-1, help="this rank's numbers are one too large, from the middle on")
     parser.add_argument("--found", action="store_true", help="the communicator was made before: each rank is recorded from a "
                         "step of its own on, and numbers what follows from 0")
+    parser.add_argument("--extra", type=int, default=0, help="so many all-reduces follow that of a step, 100 us each")
     parser.add_argument("--found-rank", type=int, default=-1, help="the same of this rank alone")
     parser.add_argument("--wall-ms", type=float, default=3, help="by which the wall clock of each host is ahead of the one before")
     parser.add_argument("--regular", action="store_true", help="each step takes the same time")
@@ -95,7 +96,7 @@ def simulate(options, random_):
         if options.uneven and step % 7 == 0:
             ends[random_.randrange(size)] += random_.uniform(0, 300e3)
         rows.append((begins, lengths, arrivals, ends))
-        free = max(ends) + 50e3
+        free = max(ends) + 50e3 + options.extra * 100e3
     return rows
 
 
@@ -135,8 +136,8 @@ def write(options, rank, rows, pid, comm):
         if step < first:
             continue
         begin, length, arrival, end = begins[rank], lengths[rank], arrivals[rank], ends[rank]
-        number = step - first + (1 if rank == options.shift and step >= len(rows) // 2 else 0)
-        id_ = 3 * step + 1
+        number = (step - first) * (1 + options.extra) + (1 if rank == options.shift and step >= len(rows) // 2 else 0)
+        id_ = (3 + options.extra) * step + 1
 
         def at(true):
             return clock(true) - epoch
@@ -144,6 +145,11 @@ def write(options, rank, rows, pid, comm):
         kernels.append((at(begin), at(begin + length), rank % options.per_host, 1, 7, id_, key, 1, 1, None))
         kernels.append((at(arrival), at(end), rank % options.per_host, 1, 8, id_ + 1, key, 2, 2, None))
         kernels.append((at(arrival), at(arrival + 60e3), rank % options.per_host, 1, 7, id_ + 2, key, 3, 3, None))
+        for extra in range(options.extra):
+            behind = end + 40e3 + extra * 100e3
+            kernels.append((at(behind), at(behind + 60e3), rank % options.per_host, 1, 8, id_ + 3 + extra, key, 2, 2, None))
+            calls.append((at(behind - 30e3), key | 77, 1, 0x7000, comm, size, rank, number + 1 + extra, 262144, 7, 1048576, 0, 0, 0,
+                          8, id_ + 3 + extra))
         ranges.append((at(begin), at(end), 59, key | 77, f"ProfilerStep#{step}", None))
         calls.append((at(arrival - 30e3), key | 77, 1, 0x7000, comm, size, rank, number, 262144, 7, 1048576, 0, 0, 0,
                       8, id_ + 1))

@@ -186,6 +186,15 @@ place() {
 	grep -qx 'Why the GPU was idle: not known, as with --sample, kernels between the windows are not recorded' out.txt
 }
 
+@test "report --idle (record --idle --sample of programs one after the other) knows when each of them ended" {
+	# shellcheck disable=SC2016 # for the shell below
+	ct record -q --idle --sample 20ms/100ms -o r.db -- sh -c 'for i in 1 2 3 4; do "$@" >/dev/null; done' sh \
+		"${PROMPT[@]}" "$SIM" "$WORKLOADS/idle/sleeps" 200
+	ct report --idle --json r.db | jq -c 'select(.table == "idle_causes")' >out.json
+	# Of the first one alone, which has not ended, a quarter of that would be observed.
+	json out.json '.idle | .observed_ns / .whole_ns | . > 0.1 and . < 0.4'
+}
+
 @test "report --idle (record --idle --sample of a GPU that is busy all the time) finds no idle time" {
 	ct record -q --idle --sample 50ms/500ms -o r.db -- "$SIM" "$WORKLOADS/idle/healthy-queue" 3000 >out
 	ct report --idle --json r.db | jq -c 'select(.table == "idle_causes")' >out.json

@@ -553,7 +553,7 @@ advice() {
 		for round in {1..20}; do
 			rm -f ran
 			start it "$CUDA_TRACE" stat -v -o s.txt -- sh -c 'touch ran'
-			until [ -s it.err ]; do :; done
+			until [ -s it.err ] || ! kill -0 "$it_PID" 2>/dev/null; do :; done
 			kill "-$signal" "$it_PID" 2>/dev/null || true
 			finished "$it_PID" 10
 			[ -e ran ] || break
