@@ -338,16 +338,21 @@ int session__attach(struct session *session)
 	return -ENOENT;
 }
 
-/* One turn; 0, or -EINTR. */
-static int look(struct session *session, int timeout_ms)
+int session__wait(const struct session *session, int timeout_ms)
 {
 	struct pollfd rings[] = {
 		{.fd = ring_buffer__epoll_fd(session->starts), .events = POLLIN},
 		{.fd = ring_buffer__epoll_fd(session->ring), .events = POLLIN},
 	};
 
+	return poll(rings, 2, timeout_ms) < 0 && errno == EINTR ? -EINTR : 0;
+}
+
+/* One turn; 0, or -EINTR. */
+static int look(struct session *session, int timeout_ms)
+{
 	begin_turn(session);
-	if (poll(rings, 2, timeout_ms) < 0 && errno == EINTR)
+	if (session__wait(session, timeout_ms))
 		return -EINTR;
 	ring_buffer__consume(session->starts);
 	/* The programs wake us rarely: what lies there since must be fetched by ourselves. */
@@ -437,11 +442,6 @@ static void drain(struct session *session)
 		begin_turn(session);
 		ring_buffer__consume(session->ring);
 	} while (session->turn && monotonic__ms() < until);
-}
-
-const struct unobserved *session__missed(const struct session *session, uint32_t n)
-{
-	return observations__missed(session->observations, n);
 }
 
 static void stop_agents(struct session *session)

@@ -157,8 +157,9 @@ uint64_t session__stack_ns(const struct session *session);
 int session__add_pid(struct session *session, uint32_t pid);
 /* Handles available events, waits at most timeout_ms; 0, or -errno (-EINTR: a signal came). */
 int session__poll(struct session *session, int timeout_ms);
-/* Readable when a process has loaded the agent, and what it does next may depend on the poll. */
-int session__starts_fd(const struct session *session);
+/* Returns when session__poll() should follow at once: a process has loaded the agent, changed its
+ * state, or sent much. 0, or -EINTR. */
+int session__wait(const struct session *session, int timeout_ms);
 /* Ends the observed time: requests from the agents all that they recorded in it, waits for that
  * (bounded), delivers it, ends the processes. What begins later is neither delivered nor counted as
  * missing. Nothing is delivered afterwards, and the agents are switched off: what a command does

@@ -34,3 +34,8 @@ void session__say_unobserved(const struct session *session, FILE *file)
 {
 	observations__say(session->observations, file);
 }
+
+const struct unobserved *session__missed(const struct session *session, uint32_t n)
+{
+	return observations__missed(session->observations, n);
+}

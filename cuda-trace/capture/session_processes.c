@@ -452,11 +452,6 @@ int session_processes__handle_start(void *context, void *data, size_t size)
 	return 0;
 }
 
-int session__starts_fd(const struct session *session)
-{
-	return ring_buffer__epoll_fd(session->starts);
-}
-
 void session_processes__listen_to_first(struct session *session, const char *agent)
 {
 	const char *path = agent_files__add_named(session->targets, agent);

@@ -287,16 +287,17 @@ static void explain_known(struct idle_gaps *gaps, struct gpu *gpu, uint64_t from
 		idle_gaps__explain(gaps, gpu, from, to, ends);
 		return;
 	}
-	if (gaps->follows && !ends)
-		idle_gaps__check_last(gaps, gpu);
 	list = idle_observed__of(gaps->observed, (uint32_t)(gpu - gaps->gpus), &count);
 	for (uint32_t i = first_after(list, count, from); i < count && list[i].start < to; i++) {
 		uint64_t start = list[i].start > from ? list[i].start : from;
 		uint64_t end = list[i].end < to ? list[i].end : to;
 
-		if (start < end)
-			idle_gaps__explain(gaps, gpu, start, end,
-					   end == to || (ends && from >= ends->came) ? ends : NULL);
+		if (start >= end)
+			continue;
+		if (gaps->follows && !ends)
+			idle_gaps__check_last(gaps, gpu, end);
+		idle_gaps__explain(gaps, gpu, start, end,
+				   end == to || (ends && from >= ends->came) ? ends : NULL);
 	}
 }
 

@@ -27,9 +27,17 @@ static uint64_t may_work_from(const struct idle_gaps *gaps, uint32_t gpu, uint64
 	return until;
 }
 
-void idle_gaps__check_last(const struct idle_gaps *gaps, struct gpu *gpu)
+/* It has a wait, or did something after that. */
+static bool lives(const struct idle_line *line, uint64_t until)
 {
-	if (gpu->last && gaps->known.scheduler && !gpu->last->provisional)
+	return line->provisional ||
+	       (line->span_count && line->spans[line->span_count - 1].end > until) ||
+	       (line->call_count && line->calls[line->call_count - 1].end > until);
+}
+
+void idle_gaps__check_last(const struct idle_gaps *gaps, struct gpu *gpu, uint64_t until)
+{
+	if (gpu->last && gaps->known.scheduler && !lives(gpu->last, until))
 		gpu->last = NULL;
 }
 
@@ -37,7 +45,7 @@ void idle_gaps__check_last(const struct idle_gaps *gaps, struct gpu *gpu)
 static void explain_piece(struct idle_gaps *gaps, struct gpu *gpu, uint64_t until, bool present)
 {
 	if (present)
-		idle_gaps__check_last(gaps, gpu);
+		idle_gaps__check_last(gaps, gpu, until);
 	idle_gaps__explain(gaps, gpu, gpu->busy_until, until, NULL);
 	gpu->whole_ns += until - gpu->busy_until;
 	gpu->busy_until = until;

@@ -72,9 +72,9 @@ void idle_gaps__explain(struct idle_gaps *gaps, struct gpu *gpu, uint64_t from, 
 			const struct operation *ends);
 /* What is explained from then on needs evidence since the returned time: what is older goes. */
 uint64_t idle_gaps__needs(struct idle_gaps *gaps, uint64_t from, uint64_t until);
-/* A gap lasts, and its thread has no wait, past or present: it has ended, and who knows what the
- * GPU waits for. */
-void idle_gaps__check_last(const struct idle_gaps *gaps, struct gpu *gpu);
+/* A gap lasts until then, and its thread has no wait, past or present, nor did anything later: it
+ * has ended, and who knows what the GPU waits for. */
+void idle_gaps__check_last(const struct idle_gaps *gaps, struct gpu *gpu, uint64_t until);
 /* Explains the gaps that end before that. */
 void idle_gaps__close_gpu(struct idle_gaps *gaps, struct gpu *gpu, uint64_t until);
 

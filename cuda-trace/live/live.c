@@ -349,9 +349,9 @@ int live__poll(struct live *live, int timeout_ms)
 	return err;
 }
 
-int live__starts_fd(const struct live *live)
+void live__wait(const struct live *live, int timeout_ms)
 {
-	return live->records.collectives ? session__starts_fd(live->session) : -1;
+	live_records__wait(&live->records, live->session, timeout_ms);
 }
 
 struct idle *live__idle(const struct live *live)

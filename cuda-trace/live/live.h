@@ -138,9 +138,9 @@ struct live_state {
 struct live *live__open(const struct live_options *options, const struct live_sink *sink);
 /* Handles names, states and ends that have arrived; waits at most timeout_ms. 0, or -EINTR. */
 int live__poll(struct live *live, int timeout_ms);
-/* Readable when live__poll() should not wait: a process starts, and what it makes before we look at
- * it cannot be compared. Below 0: nothing is. */
-int live__starts_fd(const struct live *live);
+/* Until the timeout, or a process starts for which live__poll() should not come late: its threads
+ * and communicators are known from then on. */
+void live__wait(const struct live *live, int timeout_ms);
 /* 0, or -EAGAIN: nothing was delivered this time. */
 int live__collect(struct live *live);
 void live__state(struct live *live, struct live_state *state);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "cuda-trace/live/live_records.h"
 
+#include <poll.h>
+
 #include "cuda-trace/idle/idle_budget.h"
 
 static void note_waited(void *context, const struct collective_wait *wait)
@@ -53,6 +55,15 @@ void live_records__follow(struct live_records *records, struct live_pace *pace)
 	idle__follow(records->idle);
 	idle_budget__tick(records->idle, pace->overhead, pace->command);
 	live_collectives__follow(records->collectives);
+}
+
+void live_records__wait(const struct live_records *records, const struct session *session,
+			int timeout_ms)
+{
+	if (records->collectives || records->idle)
+		session__wait(session, timeout_ms);
+	else
+		poll(NULL, 0, timeout_ms);
 }
 
 void live_records__free(struct live_records *records)

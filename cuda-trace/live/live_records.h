@@ -27,6 +27,9 @@ void live_records__collective(void *context, struct process *process,
 			      const struct recorded_kernel *kernel);
 void live_records__end(struct live_records *records, struct process *process);
 void live_records__follow(struct live_records *records, struct live_pace *pace);
+/* See live__wait(). */
+void live_records__wait(const struct live_records *records, const struct session *session,
+			int timeout_ms);
 void live_records__free(struct live_records *records);
 
 #endif

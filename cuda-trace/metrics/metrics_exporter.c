@@ -6,7 +6,6 @@
 #include "cuda-trace/metrics/metrics_exporter.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -324,9 +323,7 @@ int exporter__poll(struct exporter *exporter)
 
 void exporter__wait(const struct exporter *exporter, int timeout_ms)
 {
-	struct pollfd starts = {live__starts_fd(exporter->live), POLLIN, 0};
-
-	poll(&starts, 1, timeout_ms);
+	live__wait(exporter->live, timeout_ms);
 }
 
 int exporter__scrape(struct exporter *exporter, enum exposition_form form, bool embedded,

@@ -321,15 +321,22 @@ static void detour(int domain, uint32_t cbid, const void *about)
 	uint32_t groups = atomic_load_explicit(&groups_on, memory_order_relaxed);
 	uint32_t detours = launch_state__detours();
 	const struct cupti_callback_data *data = about;
+	uint64_t entered = 0;
 
 	if (detours & DETOUR_DEAF || (detours & DETOUR_DRIVER && cuda_driver__asks_itself()))
 		return;
 	if ((switch_barrier__is_needed() || detours & DETOUR_BARRIER) &&
-	    domain == CUPTI_DOMAIN_DRIVER)
+	    domain == CUPTI_DOMAIN_DRIVER) {
+		/* A launch that is held has begun: until then was the program's time, the rest is
+		 * ours. */
+		entered = timestamps__now();
 		stand_still(cbid, data);
+	}
 	if (groups & BIT(COUNTERS) && domain == CUPTI_DOMAIN_DRIVER &&
-	    data->site == CUPTI_SITE_ENTER)
+	    data->site == CUPTI_SITE_ENTER) {
 		counters_enter(domain, cbid, data);
+		entered = 0;
+	}
 	if (detours & DETOUR_PC && domain == CUPTI_DOMAIN_DRIVER && pc_call(groups, cbid, data))
 		return;
 	if (domain == CUPTI_DOMAIN_DRIVER && !(detours & DETOUR_PC || groups & BIT(COUNTERS)))
@@ -347,7 +354,8 @@ static void detour(int domain, uint32_t cbid, const void *about)
 	else if (domain == CUPTI_DOMAIN_RUNTIME)
 		runtime_enter(groups, cbid, data);
 	else
-		*data->correlation_data = launch_state__mixed(timestamps__now());
+		*data->correlation_data =
+			launch_state__mixed(entered ? entered : timestamps__now());
 }
 
 /*
