@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=bash
 # Part of tests/gpu/run: NCCL's collectives on two GPUs: which rank is late, bytes and counts, bandwidth, and the price.
-# LATE_RUNS=N runs of each kind (2). Parts of their own: phases (many verdicts about one job), allreduce (the price).
+# LATE_RUNS=N runs of each kind (2). Parts of their own: running (jobs that ran before), waits (a rank that waits is idle), phases
+# (many verdicts about one job), allreduce (the price).
 
 # What this file shares with tests/gpu/run:
 : "${work:?}" "${bundle:?}"
@@ -43,6 +44,13 @@ collectives_running() { # NAME RANK ARGS...
 		echo 1 || echo 0)" "$(jq -c '[.communicators[] | [.size, .seen, .compared, .verdict, .late]]' "$json")"
 }
 
+part_running() {
+	torch_is_here running || return
+	collectives_running "rank 0 sleeps 5 ms" 0 late 0 5 20000
+	collectives_running "rank 1 sleeps 1 ms" 1 late 1 1 20000
+	collectives_running balanced -1 late -1 0 20000
+}
+
 collectives_each() {
 	local found
 	collectives_run each each
@@ -71,8 +79,9 @@ collectives_graph() {
 }
 
 # The GPU of a rank that waits is idle: the first cause, and as long as the program says (5 %).
-collectives_idle() {
+part_waits() {
 	local i well=1 text="" json
+	torch_is_here waits || return
 	for ((i = 1; i <= 3; i++)); do
 		json=$OUT/collectives-idle-$i.json
 		timeout 60 cuda-trace stat --idle --json -o "$json" -- python3 tests/gpu/collectives.py waits 2>>"$OUT/collectives.err" |
@@ -89,7 +98,6 @@ collectives_idle() {
 part_phases() {
 	local json=$OUT/phases.json kind
 	torch_is_here phases || return
-	collectives_idle
 	timeout 400 cuda-trace stat --json -o "$json" -- python3 tests/gpu/collectives.py phases "${PHASES:-3}" "${BALANCED:-20}" \
 		2>>"$OUT/collectives.err" | grep '^[0-9]' >"$OUT/phases.txt"
 	jq -r --rawfile want "$OUT/phases.txt" '[.communicators[] | {key: (([.operations[].calls] | add) / 2 | tostring), value: .}] |
@@ -132,9 +140,6 @@ part_collectives() {
 	collectives_late "rank 0 sleeps 1 ms" 0 late 0 1
 	collectives_late "rank 1 sleeps 1 ms" 1 late 1 1
 	collectives_late "rank 1's GPU is slower" 1 slow 1
-	collectives_running "rank 0 sleeps 5 ms" 0 late 0 5 20000
-	collectives_running "rank 1 sleeps 1 ms" 1 late 1 1 20000
-	collectives_running balanced -1 late -1 0 20000
 	collectives_each
 	collectives_graph
 	collectives_bus
