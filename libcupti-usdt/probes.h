@@ -153,7 +153,7 @@
 	X(API_MODULE, api_module_batch, "calls on modules, libraries, functions")            \
 	X(API_GRAPH, api_graph_batch, "calls on graphs")                                     \
 	X(API_CONTEXT, api_context_batch, "calls on contexts and devices")                   \
-	X(API_OTHER, api_other_batch, "all other calls")
+	X(API_OTHER, api_other_batch, "all other calls, and queries of contexts and devices")
 
 /*
  * Graphs: while GRAPH is wanted, CUPTI times a graph launch as a whole and hands out no kernels,

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The programs that tests/bench/run measures with.
-BENCH_PROGRAMS := $(addprefix $(B)/bench/,launch-rate measure steps libbaseline.so libgate.so)
+BENCH_PROGRAMS := $(addprefix $(B)/bench/,launch-rate measure steps switches libbaseline.so libgate.so)
 
 .PHONY: bench-programs
 workloads bench-programs: $(BENCH_PROGRAMS)
@@ -20,6 +20,11 @@ $(B)/bench/steps: $(B)/obj/tests/bench/steps.o
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(LINK) -o $@ $^
+
+$(B)/bench/switches: $(B)/obj/tests/bench/switches.o
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(LINK) -o $@ $^ -lpthread
 
 $(B)/bench/libbaseline.so: $(addprefix $(B)/pic/tests/bench/,baseline.o alone.o)
 	$(call say,LD,$@)

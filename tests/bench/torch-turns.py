@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What a step of PyTorch takes under a tool and without, in turns in one process whose step the GPU bounds.
 
-    torch-turns.py [options] TURN…     TURN: device sampled sampled-default pc pc-default default
+    torch-turns.py [options] TURN…     TURN: device sampled sampled-default pc pc-default default idle
     launches kernels record stacks every (the tool), detached
 
 --step names the process, PyTorch's or another one that prints lines "SECONDS STEPS MS_PER_STEP" (CLOCK_MONOTONIC).
@@ -33,6 +33,7 @@ COMMANDS = {
     "sampled": ["stat", "--json", "-o", "OUT", "--sample", "10ms/1s", "-e", "kernels", "-p", "PID"],
     "pc": ["profile", "--pc", "--bursts", "10ms/1s", "--json", "-o", "OUT", "-p", "PID"],
     "pc-default": ["profile", "--pc", "--json", "-o", "OUT", "-p", "PID"],
+    "idle": ["stat", "--idle", "--json", "-o", "OUT", "-p", "PID"],
     "default": ["stat", "--json", "-o", "OUT", "-p", "PID"],
     "launches": ["stat", "--json", "-o", "OUT", "-e", "launches", "-p", "PID"],
     "kernels": ["stat", "--json", "-o", "OUT", "-e", "kernels", "-p", "PID"],

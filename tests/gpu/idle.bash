@@ -83,3 +83,28 @@ part_idle() {
 	row "idle, first cause is the planted" "$(printf '%s\n' "${idle_right[@]}" | awk '$1 < 12 { bad = 1 } END { print (!bad && NR ? 1 : 0) }')" \
 		"${idle_right[*]} of 12 with one GPU (the rank that waits needs two), in $((SECONDS - from)) s"
 }
+
+# idlecost_step NAME LIMIT ARGS...: what a step of PyTorch takes under stat --idle, and under stat, as a factor of what it takes without
+idlecost_step() {
+	local json=$OUT/idlecost-$1.json name=$1 limit=$2
+	shift 2
+	timeout 200 python3 tests/bench/torch-turns.py --tool cuda-trace --agent "$(the_agent)" --step "python3 tests/bench/torch-step.py -d 600 $*" \
+		--rounds "${ROUNDS:-6}" --seconds 2 --off 1.2 --warm 3 idle default 2>>"$OUT/idle.err" | tail -n1 >"$json"
+	row "stat --idle, $name PyTorch step" "$(jq --argjson limit "$limit" '.idle.ratio[0] <= $limit | if . then 1 else 0 end' "$json")" \
+		"$(jq -c 'map_values({ratio: [.ratio[] * 1e4 | round / 1e4], ms: [.ms[] * 1e3 | round / 1e3], without: [.nothing_ms[] * 1e3 | round / 1e3]})' "$json")"
+}
+
+part_idlecost() {
+	torch_is_here idlecost || return
+	idlecost_step GPU-bound 1.02 -b 256 --sync 10
+	idlecost_step launch-bound 1.05 -b 1 --sync 10
+}
+
+# What --idle costs 64 threads that have nothing to do with the program.
+part_unwatched() {
+	torch_is_here unwatched || return
+	timeout 200 python3 tests/bench/unwatched.py --switches "$bundle/bench/switches" --rounds "${ROUNDS:-8}" --attach 2.5 \
+		-- python3 tests/bench/torch-step.py -d 600 --sync 10 2>>"$OUT/idle.err" >"$OUT/unwatched.json"
+	row "--idle beside 64 threads" "$(jq '.share[0] <= 0.02 | if . then 1 else 0 end' "$OUT/unwatched.json")" "$(jq -c '{ns, share,
+		message_ns: [.message_ns[] | round], per_second: [.per_second[] | round], added: [.added_ns[] | round]}' "$OUT/unwatched.json")"
+}

@@ -168,7 +168,9 @@ words='
 		mv /tmp/before /etc/default/cuda-trace
 		cuda-trace enable --service train >/dev/null
 		systemctl daemon-reload
-		systemctl restart train cuda-trace-metrics
+		# Without the drop-in, it sees what starts after it.
+		systemctl restart cuda-trace-metrics
+		systemctl restart train
 		until_true scrapes
 	'
 }

@@ -585,7 +585,8 @@ push_pc() {
 	wait_for 20 grep -q "watching .* in process" push.err
 	sleep 0.6
 	ct stat -p "$pid" -d 1 --json -o stat.json
-	json stat.json '.totals.launches > 100 and .totals.launches == .totals.kernels and .lost.total == 0' >equal
+	# A launch that is under way at the end has its kernel already, and is not reported.
+	json stat.json '.totals.launches > 100 and (.totals.kernels - .totals.launches | . == 0 or . == 1) and .lost.total == 0' >equal
 }
 
 @test "push -a makes a profile for each program" {

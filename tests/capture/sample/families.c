@@ -1,17 +1,47 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Reads names of CUDA calls, one a line, and says of each beginning of each that cuda-trace would
- * not ask for the name's family if that beginning and a * were given as --api.
+ * not ask for the name's family if that beginning and a * were given as --api. Also says which
+ * calls that a program makes thousands of times a second --idle would pay for, and which it would
+ * miss.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "cuda-trace/cli/event_groups.h"
+#include "cuda-trace/idle/idle.h"
+
+static const char *const only_ask[] = {
+	"cudaGetDevice",
+	"cuCtxGetDevice",
+	"cuCtxGetCurrent",
+	"cuDeviceGet",
+	"cuDevicePrimaryCtxGetState",
+	"cuKernelGetName",
+};
+
+static const char *const may_wait[] = {
+	"cuDevicePrimaryCtxRetain", "cudaSetDevice", "cuCtxSynchronize", "cuModuleLoadData",
+	"cuKernelGetFunction",	    "cuMemcpyDtoH",  "cuMemAlloc",
+};
+
+static int idle_pays(void)
+{
+	int failures = 0;
+
+	for (size_t i = 0; i < sizeof(only_ask) / sizeof(only_ask[0]); i++)
+		if (event_groups__of_calls(only_ask[i]) & IDLE_CALL_GROUPS)
+			failures += printf("--idle: %s only asks\n", only_ask[i]) > 0;
+	for (size_t i = 0; i < sizeof(may_wait) / sizeof(may_wait[0]); i++)
+		if (!(event_groups__of_calls(may_wait[i]) & IDLE_CALL_GROUPS))
+			failures += printf("--idle: %s may wait\n", may_wait[i]) > 0;
+	return failures;
+}
 
 int main(void)
 {
 	char name[128], glob[130];
-	int names = 0, failures = 0;
+	int names = 0, failures = idle_pays();
 
 	while (scanf("%127s", name) == 1) {
 		uint32_t family = event_groups__of_calls(name);
