@@ -3,7 +3,7 @@
 """What a step of PyTorch takes under a tool and without, in turns in one process whose step the GPU bounds.
 
     torch-turns.py [options] TURN…     TURN: device sampled sampled-default pc pc-default default idle
-    launches kernels record stacks every (the tool), detached
+    launches kernels record stacks every events=LIST (the tool), detached
 
 --step names the process, PyTorch's or another one that prints lines "SECONDS STEPS MS_PER_STEP" (CLOCK_MONOTONIC).
 
@@ -79,7 +79,9 @@ class Steps:
 
 def start(options, turn, steps, out):
     words = {"OUT": out, "PID": str(steps.process.pid)}
-    command = [options.tool] + [words.get(word, word) for word in COMMANDS[turn]]
+    events = turn.removeprefix("events=")
+    arguments = COMMANDS["default"] + ["-e", events] if events != turn else COMMANDS[turn]
+    command = [options.tool] + [words.get(word, word) for word in arguments]
     return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
 
 
@@ -101,7 +103,7 @@ def stop(tool, turn, out):
 
 
 def under(options, turn, steps, work):
-    out = os.path.join(work, turn)
+    out = os.path.join(work, turn.replace(",", "-"))
     ms, nothing, proof = [], [steps.cost(options.off)], []
     for _ in range(options.rounds):
         tool = start(options, turn, steps, out)

@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # Part of tests/gpu/run: NCCL's collectives on two GPUs: which rank is late, bytes and counts, bandwidth, and the price.
 # LATE_RUNS=N runs of each kind (2). Parts of their own: running (jobs that ran before), waits (a rank that waits is idle), phases
-# (many verdicts about one job), allreduce (the price).
+# (many verdicts about one job), allreduce (the price; TURNS: of torch-turns.py).
 
 # What this file shares with tests/gpu/run:
 : "${work:?}" "${bundle:?}"
@@ -117,13 +117,15 @@ part_phases() {
 # Of one all-reduce that the GPUs and not the hosts bound, as nccl-tests measures it, in turns within one process.
 part_allreduce() {
 	local nccl size
+	local -a turns
+	read -ra turns <<<"${TURNS:-kernels default sampled-default}"
 	nccl=$(python3 -c 'import nvidia.nccl as n; print(list(n.__path__)[0])' 2>/dev/null)
 	[ -f "$nccl/include/nccl.h" ] || nccl=$(dirname "$(dirname "$(find / -xdev -name nccl.h 2>/dev/null | head -n1)")")
 	nvcc -O2 -std=c++17 -I"$nccl/include" -o "$work/allreduce" tests/gpu/allreduce.cu \
 		-Xlinker "$(find "$nccl" -name 'libnccl.so.2' | head -n1)" -Xlinker -rpath="$nccl/lib" >>"$OUT/nvcc.log" 2>&1 || { row "all-reduce: nvcc" 0 "see nvcc.log"; return; }
 	for size in ${SIZES:-131072 1048576 4194304}; do
 		timeout 120 python3 tests/bench/torch-turns.py --tool cuda-trace --agent "$(the_agent)" --step "$work/allreduce 120 $size 100" \
-			--warm 2 --seconds 2 --off 1 --attach 0.8 --settle 0.3 --rounds "${ROUNDS:-5}" kernels default sampled-default \
+			--warm 2 --seconds 2 --off 1 --attach 0.8 --settle 0.3 --rounds "${ROUNDS:-5}" "${turns[@]}" \
 			2>>"$OUT/allreduce.err" | tail -n1 >"$OUT/allreduce-$size.json"
 		row "all-reduce of $size bytes" "$(jq '."sampled-default".ratio[0] <= 1.01 | if . then 1 else 0 end' "$OUT/allreduce-$size.json")" \
 			"$(jq -c 'map_values({ratio: [.ratio[] * 1e4 | round / 1e4], us: [.ms[] * 1e5 | round / 100], without: [.nothing_ms[] * 1e5 | round / 100]})' \
