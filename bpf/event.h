@@ -95,7 +95,7 @@ enum driver_layout {
 #define DRIVER_RESULT(code)    ((__u64)(code) << 40)
 #define DRIVER_RESULT_OF(cookie) ((__u32)((cookie) >> 40) & 0xffff)
 /* In the flags of a struct cuda_launch: was reported before, and has failed. */
-#define DRIVER_LAUNCH_FAILED 0x80
+#define DRIVER_LAUNCH_FAILED 0x40 /* beside CUDA_LAUNCH_...: without ..._RANGES, 0x7c is free */
 
 /* A launch of the driver source that is not one of a graph. */
 struct driver_launch {

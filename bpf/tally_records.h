@@ -57,7 +57,8 @@ static __always_inline void add_shape(struct shape *shape, const struct cuda_lau
 	__u32 bucket;
 
 	shape->launches++;
-	shape->ns += launch->end - launch->start;
+	if (!(launch->flags & CUDA_LAUNCH_HELD))
+		shape->ns += launch->end - launch->start;
 	shape->block_threads += threads;
 	shape->grid_blocks += blocks;
 	shape->threads += threads * blocks;
@@ -98,6 +99,7 @@ static __always_inline void add_span(struct place *at, const struct cuda_launch 
 	__u32 stamped = launch->flags & CUDA_LAUNCH_TIMED, lane = at->lane;
 
 	if (launch->domain != CUDA_DOMAIN_DRIVER || launch->end < launch->start ||
+	    launch->flags & CUDA_LAUNCH_HELD ||
 	    at->scratch->process_key.source != EVENT_SOURCE_AGENT || lane >= AGGREGATE_LANES)
 		return;
 	spans[lane].launches[stamped & 1]
@@ -121,7 +123,8 @@ static __always_inline void add_launch(struct place *at, const struct cuda_launc
 			return;
 		}
 		tally->count++;
-		add_time(tally, launch->end - launch->start);
+		if (!(launch->flags & CUDA_LAUNCH_HELD))
+			add_time(tally, launch->end - launch->start);
 		return;
 	}
 	shape = shape_of(at, launch->context);
@@ -134,7 +137,8 @@ static __always_inline void add_launch(struct place *at, const struct cuda_launc
 	add_shape(shape, launch);
 	if (aggregate_settings.spans)
 		add_span(at, launch);
-	if (launch->head.correlation && is_sampled(launch->head.correlation))
+	if (launch->head.correlation && is_sampled(launch->head.correlation) &&
+	    !(launch->flags & CUDA_LAUNCH_HELD))
 		join_halves(at, &launch->head, launch->start, 0);
 }
 

@@ -153,7 +153,7 @@
 	X(API_MODULE, api_module_batch, "calls on modules, libraries, functions")            \
 	X(API_GRAPH, api_graph_batch, "calls on graphs")                                     \
 	X(API_CONTEXT, api_context_batch, "calls on contexts and devices")                   \
-	X(API_OTHER, api_other_batch, "all other calls, and queries of contexts and devices")
+	X(API_OTHER, api_other_batch, "all other calls, and frequent ones that only ask")
 
 /*
  * Graphs: while GRAPH is wanted, CUPTI times a graph launch as a whole and hands out no kernels,
@@ -244,7 +244,8 @@ struct cuda_record {
 #include "nvtx_records.h" /* beside this one, wherever that is */
 
 #define CUDA_LAUNCH_TIMED  1
-#define CUDA_LAUNCH_RANGES 2 /* NVTX was listened to: flags >> 2 & 31 pushed ranges were open */
+#define CUDA_LAUNCH_HELD   128 /* its time contains how long the agent held it (switch_barrier.c) */
+#define CUDA_LAUNCH_RANGES 2   /* NVTX was listened to: flags >> 2 & 31 pushed ranges were open */
 /* One launch call, as the host saw it. */
 struct cuda_launch {
 	struct cuda_record head;

@@ -117,7 +117,7 @@ static bool matches(struct collection *collection, struct process *process,
 static void note_call(struct collection *collection, struct process *process,
 		      const struct cuda_api *call)
 {
-	if (!is_api(collection) || process->group != CUDA_GROUP_API_OTHER)
+	if (!is_api(collection) || process->group != CUDA_GROUP_API_CONTEXT)
 		return;
 	process_windows__call(&process->collected->windows, process__name(process, call->name),
 			      call);

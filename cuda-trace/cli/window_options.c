@@ -78,7 +78,7 @@ static int parse_what(const struct option_usage *usage, const struct options *op
 /* When a launch or a copy was made is known only from its call. */
 static uint32_t needed(const struct windows *windows, uint32_t groups)
 {
-	uint32_t more = windows->by == WINDOWS_PROFILER ? GROUP(API_OTHER) : GROUP(NVTX);
+	uint32_t more = windows->by == WINDOWS_PROFILER ? GROUP(API_CONTEXT) : GROUP(NVTX);
 
 	if (groups & (GROUP(KERNEL) | GROUP(GRAPH) | GROUP(MEMCPY) | GROUP(MEMSET)))
 		more |= GROUP(LAUNCH);

@@ -138,8 +138,9 @@ struct live_state {
 struct live *live__open(const struct live_options *options, const struct live_sink *sink);
 /* Handles names, states and ends that have arrived; waits at most timeout_ms. 0, or -EINTR. */
 int live__poll(struct live *live, int timeout_ms);
-/* Until the timeout, or a process starts for which live__poll() should not come late: its threads
- * and communicators are known from then on. */
+/* Until the timeout, or a process starts or changes its state, or much has come: live__poll()
+ * should not come late, as threads and communicators are known from then on. Sleeps for 5 ms at
+ * least. */
 void live__wait(const struct live *live, int timeout_ms);
 /* 0, or -EAGAIN: nothing was delivered this time. */
 int live__collect(struct live *live);

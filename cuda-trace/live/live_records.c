@@ -5,6 +5,10 @@
 
 #include "cuda-trace/idle/idle_budget.h"
 
+#define REST_MS                                                                          \
+	5 /* between two turns: records may come all the time, and scrapes want the lock \
+	   */
+
 static void note_waited(void *context, const struct collective_wait *wait)
 {
 	idle__waited(((struct live_records *)context)->idle, wait);
@@ -60,10 +64,11 @@ void live_records__follow(struct live_records *records, struct live_pace *pace)
 void live_records__wait(const struct live_records *records, const struct session *session,
 			int timeout_ms)
 {
-	if (records->collectives || records->idle)
-		session__wait(session, timeout_ms);
-	else
-		poll(NULL, 0, timeout_ms);
+	bool urgent = records->collectives || records->idle;
+
+	poll(NULL, 0, urgent ? REST_MS : timeout_ms);
+	if (urgent)
+		session__wait(session, timeout_ms - REST_MS);
 }
 
 void live_records__free(struct live_records *records)

@@ -191,7 +191,7 @@ static void add_kernel(struct stat_table *table, struct tally *tally, const stru
 
 static bool was_reported(const struct cuda_launch *launch)
 {
-	return launch->flags & DRIVER_LAUNCH_FAILED;
+	return launch->flags & DRIVER_LAUNCH_FAILED && !(launch->flags & CUDA_LAUNCH_RANGES);
 }
 
 /* Where failures have a group of their own that is listened to, it has each. The driver source

@@ -70,6 +70,12 @@ static inline uint64_t launch_state__mixed(uint64_t stamp)
 	return stamp ^ atomic_load_explicit(&hot.mix, memory_order_relaxed);
 }
 
+/* For the callback's data. The last bit of a launch's start says whether it was held. */
+static inline uint64_t launch_state__start(uint64_t stamp, bool held)
+{
+	return launch_state__mixed((stamp & ~1ULL) | held);
+}
+
 static inline bool launch_state__believes(uint64_t start, uint64_t end)
 {
 	return start >= atomic_load_explicit(&hot.since, memory_order_relaxed) && start <= end;

@@ -158,7 +158,7 @@ static COLD_PATH void runtime_enter(uint32_t groups, uint32_t cbid,
 	if (api_calls__wanted(groups) &&
 	    groups & 1U << api_calls__group(CUPTI_DOMAIN_RUNTIME, cbid))
 		ring__set_runtime_call(rings__mine(), data->correlation);
-	*data->correlation_data = launch_state__mixed(timestamps__now());
+	*data->correlation_data = launch_state__start(timestamps__now(), false);
 }
 
 /* A kernel that is to be counted is prepared for here, and others wait for it. */
@@ -227,9 +227,10 @@ static COLD_PATH void look_at_capture(uint32_t cbid, const struct cupti_callback
 			     stream_captures__any() || clock__now() < atomic_load(&captures_known));
 }
 
-static COLD_PATH void stand_still(uint32_t cbid, const struct cupti_callback_data *data)
+/* True: the launch was held. */
+static COLD_PATH bool stand_still(uint32_t cbid, const struct cupti_callback_data *data)
 {
-	bool graph = launches__is_graph(CUPTI_DOMAIN_DRIVER, cbid);
+	bool graph = launches__is_graph(CUPTI_DOMAIN_DRIVER, cbid), held = false;
 	int saved = errno;
 
 	if (graph && data->site == CUPTI_SITE_ENTER)
@@ -237,8 +238,9 @@ static COLD_PATH void stand_still(uint32_t cbid, const struct cupti_callback_dat
 	if (data->site == CUPTI_SITE_EXIT)
 		switch_barrier__leave(graph);
 	else if (launches__shape(CUPTI_DOMAIN_DRIVER, cbid) != LAUNCH_NONE)
-		switch_barrier__enter(graph);
+		held = switch_barrier__enter(graph);
 	errno = saved;
+	return held;
 }
 
 /* Contexts and modules that come. */
@@ -321,21 +323,22 @@ static void detour(int domain, uint32_t cbid, const void *about)
 	uint32_t groups = atomic_load_explicit(&groups_on, memory_order_relaxed);
 	uint32_t detours = launch_state__detours();
 	const struct cupti_callback_data *data = about;
-	uint64_t entered = 0;
+	uint64_t held_since = 0;
 
 	if (detours & DETOUR_DEAF || (detours & DETOUR_DRIVER && cuda_driver__asks_itself()))
 		return;
 	if ((switch_barrier__is_needed() || detours & DETOUR_BARRIER) &&
 	    domain == CUPTI_DOMAIN_DRIVER) {
-		/* A launch that is held has begun: until then was the program's time, the rest is
-		 * ours. */
-		entered = timestamps__now();
-		stand_still(cbid, data);
+		/* Until then was the program's time, what follows is ours. */
+		uint64_t now = data->site == CUPTI_SITE_ENTER ? timestamps__now() : 0;
+
+		if (stand_still(cbid, data))
+			held_since = now;
 	}
 	if (groups & BIT(COUNTERS) && domain == CUPTI_DOMAIN_DRIVER &&
 	    data->site == CUPTI_SITE_ENTER) {
 		counters_enter(domain, cbid, data);
-		entered = 0;
+		held_since = 0;
 	}
 	if (detours & DETOUR_PC && domain == CUPTI_DOMAIN_DRIVER && pc_call(groups, cbid, data))
 		return;
@@ -354,8 +357,8 @@ static void detour(int domain, uint32_t cbid, const void *about)
 	else if (domain == CUPTI_DOMAIN_RUNTIME)
 		runtime_enter(groups, cbid, data);
 	else
-		*data->correlation_data =
-			launch_state__mixed(entered ? entered : timestamps__now());
+		*data->correlation_data = launch_state__start(
+			held_since ? held_since : timestamps__now(), held_since);
 }
 
 /*
@@ -373,5 +376,5 @@ HOT_PATH void callbacks__dispatch(void *userdata, int domain, uint32_t cbid, con
 	else if (data->site == CUPTI_SITE_EXIT)
 		launches__leave(cbid, data);
 	else
-		*data->correlation_data = launch_state__mixed(timestamps__counted());
+		*data->correlation_data = launch_state__start(timestamps__counted(), false);
 }

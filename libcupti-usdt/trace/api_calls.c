@@ -120,7 +120,7 @@ static void send(struct ring *ring, unsigned int group, const struct cuda_api *c
 	struct cuda_api timed = *call;
 
 	if (probe_sites__batch_wanted(group)) {
-		if (group == CUDA_GROUP_API_OTHER && is_profiler_call(call))
+		if (group == CUDA_GROUP_API_CONTEXT && is_profiler_call(call))
 			rings__send_now(group, &call->head);
 		else
 			ring__append(ring, group, &call->head);

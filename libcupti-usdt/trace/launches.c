@@ -188,7 +188,8 @@ static inline __attribute__((always_inline)) void fill(struct cuda_launch *to, i
 	to->result = data->return_value ? *(const int *)data->return_value : 0;
 	to->cbid = cbid;
 	to->domain = domain;
-	to->flags = atomic_load_explicit(&hot.launch_flags, memory_order_relaxed);
+	to->flags = atomic_load_explicit(&hot.launch_flags, memory_order_relaxed) |
+		    (start & 1) * CUDA_LAUNCH_HELD;
 }
 
 void launches__record(struct ring *ring, int domain, uint32_t cbid,
@@ -207,7 +208,7 @@ void launches__record(struct ring *ring, int domain, uint32_t cbid,
 	read_params(&launch, shape, data->params);
 	launch.tid = ring__tid(ring);
 	if (launch.flags & CUDA_LAUNCH_RANGES)
-		launch.flags |= nvtx__depth(ring) << 2;
+		launch.flags |= (nvtx__depth(ring) & 31) << 2;
 	launch.name = shape == LAUNCH_GRAPH ? 0 : interned_names__intern(data->symbol_name);
 	if (launch.name && domain == CUPTI_DOMAIN_DRIVER)
 		kernel_names__launched(data->correlation, launch.name);

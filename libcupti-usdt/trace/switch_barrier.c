@@ -79,7 +79,7 @@ static void replace(uintptr_t from, uintptr_t to)
 	}
 }
 
-void switch_barrier__enter(bool graph)
+bool switch_barrier__enter(bool graph)
 {
 	uint64_t until = 0;
 
@@ -87,11 +87,11 @@ void switch_barrier__enter(bool graph)
 		if (graph)
 			replace(0, (uintptr_t)pthread_self());
 		if (!atomic_load(&held))
-			return;
+			return until;
 		if (!until)
 			until = clock__now() + HELD_MS * 1000000ULL;
 		else if (clock__now() >= until)
-			return;
+			return true;
 		switch_barrier__leave(graph);
 		/* In one piece: a thread that wakes up wants a CPU, so the switch would wait for
 		 * it. */

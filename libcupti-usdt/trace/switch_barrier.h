@@ -34,8 +34,8 @@ bool switch_barrier__is_put_off(void);
 void switch_barrier__end(void);
 
 /* As a thread of the program enters and leaves a launch call of the driver. Waits, but never for
- * ever. */
-void switch_barrier__enter(bool graph);
+ * ever. True: it has. */
+bool switch_barrier__enter(bool graph);
 void switch_barrier__leave(bool graph);
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Threads that only switch: pairs of them send each other a byte, both on one CPU. A line each
- * 100 ms until SIGTERM: MESSAGES CPU_NS, of the process so far. Each message is a wake-up and a
- * switch.
+ * 100 ms until SIGTERM: SECONDS (CLOCK_MONOTONIC) MESSAGES CPU_NS, of the process so far. Each
+ * message is a wake-up and a switch.
  *
  *     switches PAIRS
  */
@@ -19,7 +19,7 @@
 struct side {
 	int in, out;
 	uint64_t messages;
-};
+} __attribute__((aligned(64)));
 
 static struct side sides[2 * PAIRS_MAX];
 
@@ -66,22 +66,23 @@ int main(int argc, char **argv)
 {
 	const struct timespec pause = {0, 100000000};
 	int pairs = argc == 2 ? atoi(argv[1]) : 0;
-	struct timespec cpu;
+	struct timespec cpu, now;
 
 	if (pairs < 1 || pairs > PAIRS_MAX)
 		return fprintf(stderr, "usage: switches PAIRS\n"), 2;
 	for (int i = 0; i < pairs; i++)
 		if (start_pair(sides + 2 * i, i))
-			return perror("switches"), 1;
+			return fprintf(stderr, "switches: pair %d cannot be started\n", i), 1;
 	for (;;) {
 		uint64_t messages = 0;
 
 		nanosleep(&pause, NULL);
+		clock_gettime(CLOCK_MONOTONIC, &now);
 		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu);
 		for (int i = 0; i < 2 * pairs; i++)
 			messages += __atomic_load_n(&sides[i].messages, __ATOMIC_RELAXED);
-		printf("%llu %llu\n", (unsigned long long)messages,
-		       cpu.tv_sec * 1000000000ull + cpu.tv_nsec);
+		printf("%lld.%09ld %llu %llu\n", (long long)now.tv_sec, now.tv_nsec,
+		       (unsigned long long)messages, cpu.tv_sec * 1000000000ull + cpu.tv_nsec);
 		fflush(stdout);
 	}
 }

@@ -14,6 +14,7 @@ import json
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 
 import turns
@@ -26,29 +27,34 @@ class Switches:
         self.process = subprocess.Popen([options.switches, str(options.pairs)], stdout=subprocess.PIPE, text=True)
 
     def cost(self, seconds):
-        """CPU time of a message, and how many there were a second."""
-        lines = [self.line() for _ in range(round(seconds * 10))]
-        (first, cpu), (last, cpu_then) = lines[0], lines[-1]
-        return (cpu_then - cpu) / (last - first), (last - first) / (len(lines) - 1) * 10
+        """CPU time of a message, and how many there were a second, from now on."""
+        began = self.line_after(time.monotonic())
+        ended = self.line_after(began[0] + seconds)
+        messages = ended[1] - began[1]
+        return (ended[2] - began[2]) / messages, messages / (ended[0] - began[0])
 
-    def line(self):
-        return [int(word) for word in self.process.stdout.readline().split()]
-
-    def skip(self, seconds):
-        for _ in range(round(seconds * 10)):
-            self.line()
+    def line_after(self, moment):
+        """The first line from then on: those of before may wait in the pipe."""
+        while True:
+            at, messages, cpu = self.process.stdout.readline().split()
+            if float(at) >= moment:
+                return float(at), int(messages), int(cpu)
 
 
 def watch(options, arguments, switches):
-    tool = subprocess.Popen([options.tool, "stat", "--json", "-o", "/dev/null", *arguments, "--", *options.program],
-                            stdout=subprocess.DEVNULL, stderr=sys.stderr)
-    switches.skip(options.attach)
-    found = switches.cost(options.seconds)
-    if tool.poll() is not None:
-        sys.exit(f"unwatched.py: stat {' '.join(arguments)} ended with {tool.returncode}")
-    tool.terminate()
-    tool.wait()
-    switches.skip(0.5)
+    with tempfile.NamedTemporaryFile() as out:
+        tool = subprocess.Popen([options.tool, "stat", "--json", "-o", out.name, *arguments, "--", *options.program],
+                                stdout=subprocess.DEVNULL, stderr=sys.stderr)
+        time.sleep(options.attach)
+        found = switches.cost(options.seconds)
+        if tool.poll() is not None:
+            sys.exit(f"unwatched.py: stat {' '.join(arguments)} ended with {tool.returncode}")
+        tool.terminate()
+        tool.wait()
+        idle = json.load(out)["idle"]
+    if arguments and (not idle or idle["reduced"]):
+        sys.exit(f"unwatched.py: stat {' '.join(arguments)}: no scheduler events")
+    time.sleep(0.5)
     return found
 
 

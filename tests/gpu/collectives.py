@@ -3,7 +3,7 @@
 
 collectives.py late RANK MS [STEPS]   each step RANK (-1: none) sleeps MS before an all-reduce of 4 MiB
 collectives.py slow RANK [STEPS]      the same, but RANK's GPU works longer
-collectives.py waits                  rank 0 sleeps or computes for 5 ms in each step, in turns: how long rank 1 waited, in JSON
+collectives.py waits                  rank 0 sleeps for 5 ms, or in each third step computes: how long rank 1 waited, in JSON
 collectives.py each                   known numbers of each operation: "operation calls bytes" of rank 0, in JSON
 collectives.py bus                    bytes per second of all-reduce, as nccl-tests define the bus bandwidth, in JSON
 collectives.py phases RUNS BALANCED   each kind of late rank RUNS times on either rank, and BALANCED times none is made late, in

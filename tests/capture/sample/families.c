@@ -15,14 +15,15 @@ static const char *const only_ask[] = {
 	"cudaGetDevice",
 	"cuCtxGetDevice",
 	"cuCtxGetCurrent",
-	"cuDeviceGet",
+	"cudaDeviceGetAttribute",
 	"cuDevicePrimaryCtxGetState",
 	"cuKernelGetName",
 };
 
 static const char *const may_wait[] = {
 	"cuDevicePrimaryCtxRetain", "cudaSetDevice", "cuCtxSynchronize", "cuModuleLoadData",
-	"cuKernelGetFunction",	    "cuMemcpyDtoH",  "cuMemAlloc",
+	"cuKernelGetFunction",	    "cuMemcpyDtoH",  "cuMemAlloc",	 "cudaGetDeviceCount",
+	"cudaGetDeviceProperties",
 };
 
 static int idle_pays(void)
