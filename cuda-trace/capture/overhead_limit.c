@@ -90,7 +90,8 @@ void overhead_limit__launch(struct overhead *overhead, const struct process *pro
 	struct spans *spans;
 
 	if (!overhead || process->source == EVENT_SOURCE_DRIVER || launch->result ||
-	    launch->domain != CUDA_DOMAIN_DRIVER || launch->end < launch->start)
+	    launch->flags & CUDA_LAUNCH_HELD || launch->domain != CUDA_DOMAIN_DRIVER ||
+	    launch->end < launch->start)
 		return;
 	spans = launch->flags & CUDA_LAUNCH_TIMED ? &overhead->timed : &overhead->plain;
 	spans->count++;

@@ -65,10 +65,10 @@ void live_records__wait(const struct live_records *records, const struct session
 			int timeout_ms)
 {
 	bool urgent = records->collectives || records->idle;
+	int rest_ms = urgent && timeout_ms > REST_MS ? REST_MS : timeout_ms;
 
-	poll(NULL, 0, urgent ? REST_MS : timeout_ms);
-	if (urgent)
-		session__wait(session, timeout_ms - REST_MS);
+	if (!poll(NULL, 0, rest_ms) && rest_ms < timeout_ms)
+		session__wait(session, timeout_ms - rest_ms);
 }
 
 void live_records__free(struct live_records *records)
