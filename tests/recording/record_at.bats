@@ -58,11 +58,12 @@ times() {
 }
 
 @test "record --at (PROGRAM) starts it at once, and stores what begins from TIME on" {
-	ct record -f -q -o r.db --at +1.5 -- "$SIM" "$WORKLOADS/launch-storm" -s 3 -p 1000 >out 2>err
+	# On a busy machine, attaching takes up to two seconds.
+	ct record -f -q -o r.db --at +3 -- "$SIM" "$WORKLOADS/launch-storm" -s 5 -p 1000 >out 2>err
 	assert_equal "$(cat err)" ''
 	read -r first last <<<"$(times r.db)"
-	# Its launches go on for 3 s from its start on: half of them are before.
-	((first >= 0 && last > 0 && last < 3000000000)) || fail "launches from $first to $last"
+	# Its launches go on for 5 s from its start on: some of them are before.
+	((first >= 0 && last > 0 && last < 5000000000)) || fail "launches from $first to $last"
 	assert_equal "$(sql r.db "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE start < 0")" 0
 	assert_equal "$(sql r.db 'SELECT coalesce(sum(count), 0) FROM CUDA_TRACE_LOST')" 0
 }
