@@ -382,6 +382,20 @@ int process_forks(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
+__u64 unsent_of_ring(__u64 ring, __u64 taken_at);
+
+/* Not static: the verifier then looks at it once, and not for each turn of the loop, which is too
+ * much for Linux 6.1. */
+__noinline __u64 unsent_of_ring(__u64 ring, __u64 taken_at)
+{
+	__u32 head = 0, taken[2] = {};
+
+	if (bpf_probe_read_user(&head, sizeof(head), (const void *)ring) ||
+	    bpf_probe_read_user(taken, sizeof(taken), (const void *)(ring + taken_at)))
+		return 0;
+	return (__s32)(head - taken[0] - taken[1]) > 0 ? head - taken[0] - taken[1] : 0;
+}
+
 /* Records that a process had not sent as it ended. Its memory is still there at the tracepoint
  * since Linux 6.16; before, as after an exec, nobody knows. */
 static __noinline __u64 count_unsent(const struct cuda_ledger *address)
@@ -393,16 +407,8 @@ static __noinline __u64 count_unsent(const struct cuda_ledger *address)
 		return 0;
 	if (bpf_probe_read_user(&ledger, sizeof(ledger), address))
 		return EVENT_UNSENT_UNKNOWN;
-	for (__u32 i = 0; i < CUDA_LEDGER_RINGS && i < ledger.count; i++) {
-		const char *ring = (const char *)ledger.rings + (__u64)i * ledger.bytes;
-		__u32 head = 0, taken[2] = {};
-
-		if (bpf_probe_read_user(&head, sizeof(head), ring) ||
-		    bpf_probe_read_user(taken, sizeof(taken), ring + ledger.taken))
-			continue;
-		if ((__s32)(head - taken[0] - taken[1]) > 0)
-			sum += head - taken[0] - taken[1];
-	}
+	for (__u32 i = 0; i < CUDA_LEDGER_RINGS && i < ledger.count; i++)
+		sum += unsent_of_ring((__u64)ledger.rings + (__u64)i * ledger.bytes, ledger.taken);
 	return sum;
 }
 
