@@ -5,9 +5,8 @@
 
 #include "cuda-trace/idle/idle_budget.h"
 
-#define REST_MS                                                                          \
-	5 /* between two turns: records may come all the time, and scrapes want the lock \
-	   */
+/* Between two turns: records may come all the time, and scrapes want the lock. */
+#define REST_MS 5
 
 static void note_waited(void *context, const struct collective_wait *wait)
 {

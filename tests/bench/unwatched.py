@@ -11,6 +11,7 @@ is all that a message takes, "per_second" how many there were.
 """
 import argparse
 import json
+import signal
 import statistics
 import subprocess
 import sys
@@ -41,15 +42,15 @@ class Switches:
                 return float(at), int(messages), int(cpu)
 
 
-def watch(options, arguments, switches):
+def watch(options, arguments, switches, program):
     with tempfile.NamedTemporaryFile() as out:
-        tool = subprocess.Popen([options.tool, "stat", "--json", "-o", out.name, *arguments, "--", *options.program],
+        tool = subprocess.Popen([options.tool, "stat", "--json", "-o", out.name, *arguments, "-p", str(program.pid)],
                                 stdout=subprocess.DEVNULL, stderr=sys.stderr)
         time.sleep(options.attach)
         found = switches.cost(options.seconds)
         if tool.poll() is not None:
             sys.exit(f"unwatched.py: stat {' '.join(arguments)} ended with {tool.returncode}")
-        tool.terminate()
+        tool.send_signal(signal.SIGINT)
         tool.wait()
         idle = json.load(out)["idle"]
     if arguments and (not idle or idle["reduced"]):
@@ -65,16 +66,19 @@ def main():
     parser.add_argument("--pairs", type=int, default=32)
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--seconds", type=float, default=1.5)
-    parser.add_argument("--attach", type=float, default=3)
+    parser.add_argument("--attach", type=float, default=1.5)
+    parser.add_argument("--warm", type=float, default=1, help="from PROGRAM's start until it is watched")
     parser.add_argument("program", nargs="+")
     options = parser.parse_args()
     switches = Switches(options)
-    time.sleep(0.5)
-    without, with_events = [watch(options, [], switches)], []
+    program = subprocess.Popen(options.program, stdout=subprocess.DEVNULL)
+    time.sleep(options.warm)
+    without, with_events = [watch(options, [], switches, program)], []
     for _ in range(options.rounds):
-        with_events.append(watch(options, ["--idle"], switches))
-        without.append(watch(options, [], switches))
+        with_events.append(watch(options, ["--idle"], switches, program))
+        without.append(watch(options, [], switches, program))
     switches.process.kill()
+    program.kill()
     added = [on[0] - (before[0] + after[0]) / 2 for on, before, after in zip(with_events, without, without[1:])]
     ns = turns.drawn(lambda rounds: statistics.median(added[i] for i in rounds), len(added))
     print(json.dumps({

@@ -103,7 +103,7 @@ part_idlecost() {
 # What --idle costs 64 threads that have nothing to do with the program.
 part_unwatched() {
 	torch_is_here unwatched || return
-	timeout 200 python3 tests/bench/unwatched.py --switches "$bundle/bench/switches" --rounds "${ROUNDS:-8}" --attach 2.5 \
+	timeout 200 python3 tests/bench/unwatched.py --switches "$bundle/bench/switches" --rounds "${ROUNDS:-8}" --warm 15 \
 		-- python3 tests/bench/torch-step.py -d 600 --sync 10 2>>"$OUT/idle.err" >"$OUT/unwatched.json"
 	row "--idle beside 64 threads" "$(jq '.share[0] <= 0.02 | if . then 1 else 0 end' "$OUT/unwatched.json")" "$(jq -c '{ns, share,
 		message_ns: [.message_ns[] | round], per_second: [.per_second[] | round], added: [.added_ns[] | round]}' "$OUT/unwatched.json")"
