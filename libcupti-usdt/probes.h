@@ -192,10 +192,12 @@ enum cuda_group {
  * GRAPH_INSTANTIATE, a driver call, in graph_batch; DEVICE, CONTEXT and STREAM in object_batch; API
  * in api_<family>_batch and api_error_batch; PC_... in pc_samples_batch: PC_WINDOW after its
  * samples, PC_IMAGE before samples or SASS; COUNTERS... and SASS in counters_batch. GRAPH_LAUNCH is
- * a launch of a graph: name, grid and block are 0. NVTX_OPEN says in nvtx_batch that a range
- * begins, while a tool is attached to cuda:nvtx_open; it and NVTX are sent at once then, in batches
- * of one, so that whatever begins after them arrives after them. NVTX_PAYLOAD in nvtx_batch is a
- * part of a payload, before the NVTX of the same thread that it belongs to.
+ * a launch of a graph: name, grid and block are 0; but while PC samples and nodes of graphs are
+ * collected, grid[0] is the id of the executable graph, as in struct cuda_graph_node. GRAPH_ORIGIN
+ * is in graph_nodes_batch, while PC samples are collected, too. NVTX_OPEN says in nvtx_batch that a
+ * range begins, while a tool is attached to cuda:nvtx_open; it and NVTX are sent at once then, in
+ * batches of one, so that whatever begins after them arrives after them. NVTX_PAYLOAD in nvtx_batch
+ * is a part of a payload, before the NVTX of the same thread that it belongs to.
  */
 #define CUDA_RECORDS(X)                                        \
 	X(LAUNCH, 1, cuda_launch, SPAN)                        \
@@ -223,6 +225,7 @@ enum cuda_group {
 	X(GRAPH_NODE, 23, cuda_graph_node, SPAN)               \
 	X(NVTX_OPEN, 24, cuda_nvtx, SPAN)                      \
 	X(NVTX_PAYLOAD, 25, cuda_nvtx_payload, TIMELESS)       \
+	X(GRAPH_ORIGIN, 26, cuda_graph_origin, SPAN)           \
 	X(COUNTERS, 32, cuda_counters, SPAN)                   \
 	X(COUNTERS_METRIC, 33, cuda_counters_metric, TIMELESS) \
 	X(COUNTERS_STATE, 34, cuda_counters_state, MOMENT)     \
@@ -404,6 +407,16 @@ struct cuda_graph_node {
 	__u64 original; /* the node that it is a copy of, 0 = it was created */
 	__u32 graph;	/* id of the graph that it belongs to, 0 = unknown */
 	__u32 tid;	/* as the process's own pid namespace numbers it */
+};
+
+/* The kernel of a node, and the call that created it: a launch into a capture, or cuGraphAdd... */
+struct cuda_graph_origin {
+	struct cuda_record head; /* correlation: of that call */
+	__u64 start;		 /* ns, of the call */
+	__u64 end;		 /* ns */
+	__u64 node;		 /* as in struct cuda_graph_node */
+	__u32 name;		 /* id of a cuda:name */
+	__u32 tid;		 /* as the process's own pid namespace numbers it */
 };
 
 #define CUDA_API_NESTED	   1 /* the runtime call's own record follows, maybe in another batch */

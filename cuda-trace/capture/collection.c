@@ -363,6 +363,7 @@ static void handle_record(void *context, struct process *process, const struct c
 		return;
 	case CUDA_RECORD_PC_IMAGE:
 	case CUDA_RECORD_GRAPH_NODE:
+	case CUDA_RECORD_GRAPH_ORIGIN:
 		/* Kernels in a window may be of nodes that are older. */
 		deliver(collection, process, record);
 		return;

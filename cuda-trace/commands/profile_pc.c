@@ -178,6 +178,20 @@ static int write_folded(const struct stacks *tree, FILE *out)
 	return ferror(out) ? -EIO : 0;
 }
 
+static void say_unknown(const struct pc_graphs_unknown *unknown)
+{
+	if (unknown->launches)
+		fprintf(stderr,
+			"cuda-trace profile: %llu launches were of graphs that were created before "
+			"tracing began: -g does not know which code put their kernels there\n",
+			(unsigned long long)unknown->launches);
+	if (unknown->nodes || unknown->left_out)
+		fprintf(stderr,
+			"cuda-trace profile: -g does not know which code put %llu kernels into "
+			"graphs\n",
+			(unsigned long long)(unknown->nodes + unknown->left_out));
+}
+
 /* Before the table is sorted. */
 static void write_pictures(struct profile *profile, const struct pc_report *report)
 {
@@ -195,6 +209,7 @@ static void write_pictures(struct profile *profile, const struct pc_report *repo
 	if (options->record && pc_store__write(options->record, &profile->table, &tree,
 					       report->lost, report->duration_ns))
 		profile->failed = true;
+	say_unknown(pc_stacks__unknown(profile->stacks));
 	left_out = pc_stacks__left_out(profile->stacks);
 	if (left_out)
 		fprintf(stderr,
@@ -277,7 +292,7 @@ static int prepare_pictures(const struct option_usage *usage, struct profile *pr
 	profile->period = options->stacks ? stack_rate__parse(options->stacks) : 0;
 	if (options->stacks && !profile->period)
 		return options__misuse(usage, "-g takes 1, 10, 100, 1000 or 10000");
-	profile->stacks = any ? pc_stacks__new(options->stacks) : NULL;
+	profile->stacks = any ? pc_stacks__new(profile->period) : NULL;
 	return any && !profile->stacks ? EXIT_TROUBLE : EXIT_OK;
 }
 
@@ -317,7 +332,7 @@ int profile_pc__run(const struct option_usage *usage, const struct profile_optio
 	watch.stacks = profile.period != 0;
 	watch.stacks_copied = stack_options__unwinds(options->call_graph);
 	if (profile.period)
-		watch.groups |= 1u << CUDA_GROUP_LAUNCH;
+		watch.groups |= 1u << CUDA_GROUP_LAUNCH | 1u << CUDA_GROUP_GRAPH_NODES;
 	status = window_options__choose(usage, &options->shared, watch.groups, &watch.windows);
 	if (status)
 		return status;

@@ -29,6 +29,8 @@ static struct {
 	int (*attribute)(int *, int, int);
 	int (*uuid)(uint8_t[16], int);	  /* of the GPU */
 	int (*uuid_v2)(uint8_t[16], int); /* of the MIG instance where there is one */
+	int (*function_name)(const char **, void *);
+	int (*kernel_name)(const char **, void *);
 } driver;
 
 static struct {
@@ -61,10 +63,23 @@ uint32_t cuda_driver__open(void)
 	*(void **)&driver.attribute = dlsym(library, "cuDeviceGetAttribute");
 	*(void **)&driver.uuid = dlsym(library, "cuDeviceGetUuid");
 	*(void **)&driver.uuid_v2 = dlsym(library, "cuDeviceGetUuid_v2");
+	*(void **)&driver.function_name = dlsym(library, "cuFuncGetName");
+	*(void **)&driver.kernel_name = dlsym(library, "cuKernelGetName");
 	if (driver.version && driver.version(&version))
 		version = 0;
 	dlclose(library);
 	return version;
+}
+
+const char *cuda_driver__kernel_name(void *function, void *kernel)
+{
+	const char *name = NULL;
+
+	if (function && driver.function_name && !driver.function_name(&name, function))
+		return name;
+	if (!function && kernel && driver.kernel_name && !driver.kernel_name(&name, kernel))
+		return name;
+	return NULL;
 }
 
 static uint32_t attribute(enum attribute which, int handle)

@@ -24,6 +24,10 @@ void cuda_driver__pci(uint32_t device, char *text, size_t size);
 /* All but head and name, whose text is returned; NULL: there is no such device. */
 const char *cuda_driver__device(uint32_t device, struct cuda_device *to);
 
+/* The mangled name of a CUfunction, or of a CUkernel where that is NULL; NULL = unknown (before
+ * CUDA 12.3). On any thread, in a callback, too: neither waits. */
+const char *cuda_driver__kernel_name(void *function, void *kernel);
+
 /* The calling thread is the agent's own, inside a call of the driver: no call of the program's. */
 bool cuda_driver__asks_itself(void);
 

@@ -158,6 +158,7 @@ typedef void (*cupti_buffer_completed)(void *context, uint32_t stream, uint8_t *
 	X(0, GetDeviceId, (void *context, uint32_t *device))                                     \
 	X(0, GetContextId, (void *context, uint32_t *id))                                        \
 	X(0, GetGraphId, (void *graph, uint32_t *id))                                            \
+	X(0, GetGraphExecId, (void *exec, uint32_t *id))                                         \
 	X(0, GetGraphNodeId, (void *node, uint64_t *id))                                         \
 	X(0, PCSamplingEnable, (struct cupti_pc_context *))                                      \
 	X(0, PCSamplingDisable, (struct cupti_pc_context *))                                     \

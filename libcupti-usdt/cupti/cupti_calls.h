@@ -92,6 +92,33 @@ struct graph_params {
 	uint64_t stream;
 };
 
+/* cuGraphAddKernelNode, cuGraphAddNode and their _v2, of which cuGraphAddNode_v2 has one more */
+struct graph_add_params {
+	void *node, *graph, *dependencies;
+	uint64_t count;
+	const void *about;
+	const void *about_v2;
+};
+
+/* CUDA_KERNEL_NODE_PARAMS_v2 and _v3; the first version has the function alone. */
+struct graph_kernel {
+	void *function; /* CUfunction; NULL = kernel says it */
+	uint32_t grid[3], block[3], shared, pad;
+	void *parameters, *extra;
+	void *kernel; /* CUkernel */
+};
+
+/* CUgraphNodeParams */
+struct graph_node_params {
+	int32_t type, reserved[3]; /* of CUgraphNodeType: 0 = a kernel */
+	struct graph_kernel kernel;
+};
+
+static inline const struct graph_kernel *graph_node__kernel(const struct graph_node_params *params)
+{
+	return params && !params->type ? &params->kernel : NULL;
+}
+
 /* RUNTIME: cudaLaunchKernel, cudaLaunchCooperativeKernel, __cudaLaunchKernel */
 struct runtime_params {
 	const void *function;

@@ -55,6 +55,7 @@ struct ring {
 	_Atomic(uintptr_t) holder;  /* thread pointer of who empties it; 0 = nobody */
 	_Atomic(uint64_t) sending;  /* the batch that it sends: union sending; 0 = none */
 	uint64_t node_created;	    /* when the owner last created a node of a graph; its own */
+	uint64_t node;		    /* the id of that node */
 	uint8_t groups[RING_SLOTS]; /* of each record, and how far it has come: SLOT_ */
 	struct slot slots[RING_SLOTS];
 	struct batch staging; /* the holder's; not on a launching thread's small stack */

@@ -10,9 +10,13 @@
 #include <string.h>
 
 #include "libcupti-usdt/base/launch_state.h"
+#include "libcupti-usdt/cupti/cuda_driver.h"
+#include "libcupti-usdt/cupti/cupti_calls.h"
+#include "libcupti-usdt/emit/interned_names.h"
 #include "libcupti-usdt/emit/probe_sites.h"
 #include "libcupti-usdt/emit/ring.h"
 #include "libcupti-usdt/trace/api_calls.h"
+#include "libcupti-usdt/trace/graph_nodes.h"
 #include "libcupti-usdt/trace/stack_sampling.h"
 
 #define BIT(group) (1U << CUDA_GROUP_##group)
@@ -42,6 +46,25 @@ bool graph_adds__is_one(uint32_t cbid)
 	       (adds(name) || updates(name));
 }
 
+/* NULL = the node is not a kernel's, or the driver cannot say. */
+static const char *kernel_name(const char *call, const struct cupti_callback_data *data)
+{
+	const struct graph_add_params *params = data->params;
+	const struct graph_kernel *kernel = NULL;
+
+	if (!params || (data->return_value && *(const int *)data->return_value))
+		return NULL;
+	if (!strcmp(call, "cuGraphAddKernelNode"))
+		return cuda_driver__kernel_name(*(void *const *)params->about, NULL);
+	if (!strcmp(call, "cuGraphAddKernelNode_v2"))
+		kernel = params->about;
+	else if (!strcmp(call, "cuGraphAddNode"))
+		kernel = graph_node__kernel(params->about);
+	else if (!strcmp(call, "cuGraphAddNode_v2"))
+		kernel = graph_node__kernel(params->about_v2);
+	return kernel ? cuda_driver__kernel_name(kernel->function, kernel->kernel) : NULL;
+}
+
 void graph_adds__record(struct ring *ring, uint32_t groups, uint32_t cbid,
 			const struct cupti_callback_data *data, uint64_t start, uint64_t end)
 {
@@ -58,6 +81,10 @@ void graph_adds__record(struct ring *ring, uint32_t groups, uint32_t cbid,
 		call.group = CUDA_GROUP_API_GRAPH;
 		ring__append(ring, CUDA_GROUP_GRAPH_NODES, &call.head);
 	}
-	if (added)
-		stack_sampling__take(ring, data->correlation, data->context_id);
+	if (!added)
+		return;
+	stack_sampling__take(ring, data->correlation, data->context_id);
+	if (graph_nodes__for_samples())
+		graph_nodes__origin(ring, data->correlation,
+				    interned_names__intern(kernel_name(name, data)), start, end);
 }

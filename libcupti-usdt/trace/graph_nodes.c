@@ -57,8 +57,10 @@ void graph_nodes__record(uint32_t cbid, const struct cupti_resource_data *data)
 		.tid = ring__tid(ring),
 	};
 
-	if (ring && cbid == CUPTI_RESOURCE_NODE_CREATED)
+	if (ring && cbid == CUPTI_RESOURCE_NODE_CREATED) {
 		ring->node_created = now;
+		ring->node = record.node;
+	}
 	if (record.node && cbid == CUPTI_RESOURCE_NODE_CLONED)
 		record.original = id_of(about->original_node);
 	if (!record.node || (cbid == CUPTI_RESOURCE_NODE_CLONED && !record.original)) {
@@ -72,6 +74,32 @@ void graph_nodes__record(uint32_t cbid, const struct cupti_resource_data *data)
 		return;
 	record.start = record.end = timestamps__to_ns(now);
 	probe_sites__graph_node(&record);
+}
+
+uint32_t graph_nodes__exec_id(void *exec)
+{
+	const struct cupti *cupti = cupti_api__get();
+	uint32_t id = 0;
+
+	if (!exec || !cupti->GetGraphExecId || cupti->GetGraphExecId(exec, &id))
+		return 0;
+	return id;
+}
+
+void graph_nodes__origin(struct ring *ring, uint32_t correlation, uint32_t name, uint64_t start,
+			 uint64_t end)
+{
+	struct cuda_graph_origin record = {
+		.head = {CUDA_RECORD_GRAPH_ORIGIN, sizeof(record), correlation},
+		.start = start,
+		.end = end,
+		.tid = ring__tid(ring),
+		.node = ring->node,
+		.name = name,
+	};
+
+	if (name && record.node)
+		ring__append(ring, CUDA_GROUP_GRAPH_NODES, &record.head);
 }
 
 void graph_nodes__switch(void *subscriber, bool on)

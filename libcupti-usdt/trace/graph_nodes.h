@@ -9,11 +9,26 @@
 #include <stdint.h>
 
 #include "libcupti-usdt/cupti/cupti_api.h"
+#include "libcupti-usdt/emit/probe_sites.h"
+
+struct ring;
 
 /* Is it a callback about nodes? */
 bool graph_nodes__is_one(uint32_t cbid);
 /* On the thread that creates the node. */
 void graph_nodes__record(uint32_t cbid, const struct cupti_resource_data *data);
+/* Does somebody need origins and the ids of executable graphs? Samples say nothing of nodes. */
+static inline bool graph_nodes__for_samples(void)
+{
+	return probe_sites__batch_wanted(CUDA_GROUP_GRAPH_NODES) &&
+	       probe_sites__batch_wanted(CUDA_GROUP_PC_SAMPLES);
+}
+/* The call that created the thread's last node has returned; `name`: its kernel's, 0 = it has none.
+ */
+void graph_nodes__origin(struct ring *ring, uint32_t correlation, uint32_t name, uint64_t start,
+			 uint64_t end);
+/* The id of a CUgraphExec, as its nodes have it; 0 = unknown. */
+uint32_t graph_nodes__exec_id(void *exec);
 /* Switches the callbacks, and nothing if they are as wanted. */
 void graph_nodes__switch(void *subscriber, bool on);
 /* CUPTI has forgotten its callbacks. */

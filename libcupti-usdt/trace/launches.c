@@ -10,6 +10,7 @@
 
 #include "libcupti-usdt/cupti/cupti_calls.h"
 #include "libcupti-usdt/base/launch_state.h"
+#include "libcupti-usdt/trace/graph_nodes.h"
 #include "libcupti-usdt/trace/kernel_names.h"
 #include "libcupti-usdt/emit/interned_names.h"
 #include "libcupti-usdt/trace/nvtx.h"
@@ -107,6 +108,13 @@ static void read_runtime(struct cuda_launch *to, const struct runtime_params *pa
 	to->stream = params->stream;
 }
 
+static void read_graph(struct cuda_launch *to, const struct graph_params *params)
+{
+	to->stream = params->stream;
+	if (graph_nodes__for_samples() && !to->result)
+		to->grid[0] = graph_nodes__exec_id(params->graph);
+}
+
 /* Fills what of a record comes from them. */
 static void read_params(struct cuda_launch *to, enum launch_shape shape, const void *params)
 {
@@ -122,7 +130,7 @@ static void read_params(struct cuda_launch *to, enum launch_shape shape, const v
 	else if (shape == LAUNCH_RUNTIME)
 		read_runtime(to, params);
 	else if (shape == LAUNCH_GRAPH)
-		to->stream = ((const struct graph_params *)params)->stream;
+		read_graph(to, params);
 }
 
 bool launches__is_graph(int domain, uint32_t cbid)
@@ -152,10 +160,14 @@ static COLD_PATH void tell_others(struct ring *ring, unsigned int group, uint64_
 {
 	/* A captured launch is one for all replays: no other stack says where their kernels are
 	 * from. */
-	if (group == CUDA_GROUP_LAUNCH && ring && ring->node_created >= start)
+	if (group == CUDA_GROUP_LAUNCH && ring && ring->node_created >= start) {
 		stack_sampling__take(ring, launch->head.correlation, launch->context);
-	else if (group == CUDA_GROUP_LAUNCH && stack_sampling__may_be_due(ring))
+		if (graph_nodes__for_samples())
+			graph_nodes__origin(ring, launch->head.correlation, launch->name, start,
+					    end);
+	} else if (group == CUDA_GROUP_LAUNCH && stack_sampling__may_be_due(ring)) {
 		stack_sampling__sample(ring, launch->head.correlation, launch->context);
+	}
 	if (!probe_sites__readable_wanted(group))
 		return;
 	launch->start = timestamps__to_ns(start);

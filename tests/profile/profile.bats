@@ -644,3 +644,47 @@ unfaulted() {
 	json out.json '.samples.placed > 0 and .functions[0].name == "spin" and .lost.total == 0'
 	grep -q '^expect launches=211 ' out
 }
+
+@test "profile --pc -g (kernels in graphs) parts a kernel's samples as launches and launches of graphs had it run" {
+	requires bpf sim
+	printf '%s\n' 'spin 70 wait 1000 spin.cu 7' >script
+	mkfifo hold
+	exec 8<>hold
+	SIMCUDA_PC_SCRIPT=$PWD/script setsid "$CUDA_TRACE" profile --pc --bursts 10ms/100ms -g --folded f.txt \
+		-o out.txt -- "$SIM" "$WORKLOADS/graph-origins" -n 50 --nodes 7 --eager 400 --linger <hold >out 2>err 8>&- 3>&- &
+	rec_PID=$!
+	echo $rec_PID >>started
+	wait_for 30 grep -q '^expect ' out
+	sleep 1
+	exec 8>&-
+	: >hold
+	finished "$rec_PID" 40
+	assert_equal "$status" 0
+	run shares f.txt
+	# 100, 50, 350 and 400 launches of 900.
+	assert_line --regexp ';main;run;make_captured;embed;captured;cuLaunchKernel;spin;spin\.cu:7;wait 11\.[01]$'
+	assert_line --regexp ';main;run;make_captured;head;captured;cuLaunchKernel;spin;spin\.cu:7;wait 5\.[56]$'
+	assert_line --regexp ';main;run;make_built;build;cuGraphAddKernelNode_v2;spin;spin\.cu:7;wait 38\.[89]$'
+	assert_line --regexp ';main;run;plain;counted__launch;cuLaunchKernel;spin;spin\.cu:7;wait 44\.[45]$'
+	run ! grep -- '-g does not know' err
+}
+
+@test "profile --pc -g -p (a graph that was created before) says that nobody knows who put its kernels there" {
+	requires bpf sim
+	printf '%s\n' 'spin 70 wait 1000 spin.cu 7' >script
+	mkfifo go
+	exec 9<>go
+	SIMCUDA_PC_SCRIPT=$PWD/script setsid "$SIM" env CUDA_INJECTION64_PATH="$AGENT" "$WORKLOADS/graph-origins" -n 5 --early --linger <go >p.out 2>p.err 9>&- 3>&- &
+	program_PID=$!
+	echo $program_PID >>started
+	wait_for 30 grep -qx ready p.out
+	start prof "$CUDA_TRACE" profile --pc -v --bursts 10ms/100ms -g --folded f.txt -o out.txt -p "$program_PID"
+	wait_for 30 grep -q 'woke the injection library' prof.err
+	sleep 1
+	echo >&9
+	wait_for 30 grep -q '^expect ' p.out
+	sleep 1
+	kill -INT "$prof_PID"
+	finished "$prof_PID" 40
+	grep -q '^cuda-trace profile: 5 launches were of graphs that were created before tracing began: ' prof.err
+}

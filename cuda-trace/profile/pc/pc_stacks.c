@@ -8,6 +8,9 @@
  * A launch comes as two halves, its record (which kernel) and its stack, in either order and far
  * apart if many threads launch. Failure mode: a half whose other one never comes. Halves live in a
  * table of fixed size, each correlation in its own place, and are written over.
+ *
+ * A launch that was captured ran nothing itself: as soon as its node is known, the launches of
+ * graphs with that node count instead.
  */
 #include "cuda-trace/profile/pc/pc_stacks.h"
 
@@ -16,6 +19,7 @@
 #include <string.h>
 #include "cuda-trace/base/array_grow.h"
 #include "cuda-trace/base/sorted.h"
+#include "cuda-trace/profile/pc/pc_graphs.h"
 #include "cuda-trace/recording/callstacks.h"
 #include "cuda-trace/base/demangle.h"
 #include "cuda-trace/base/intern.h"
@@ -31,8 +35,10 @@
 #define TEXT	    4200
 
 struct half {
+	uint64_t node; /* of a graph, which the call created; 0 = none */
 	uint32_t correlation;
 	uint32_t stack, kernel; /* 0 = has not come */
+	uint32_t counted;	/* the place that it was counted for; 0 = not counted */
 };
 
 struct own {
@@ -41,6 +47,7 @@ struct own {
 	uint32_t number;	       /* from 1 */
 	struct callstacks_process *callstacks;
 	struct half *halves; /* NULL = none came, or no memory */
+	struct pc_graphs *graphs;
 	char label[64];
 };
 
@@ -67,6 +74,8 @@ struct pc_stacks {
 	struct interned *kernels; /* demangled names */
 	struct counts samples, places;
 	uint64_t left_out;
+	uint32_t period; /* one launch in so many has a stack; 0 = none has */
+	struct pc_graphs_unknown unknown;
 };
 
 static bool counts__init(struct counts *counts, uint32_t most)
@@ -75,12 +84,13 @@ static bool counts__init(struct counts *counts, uint32_t most)
 	return counts->keys;
 }
 
-/* False: full. */
-static bool counts__add(struct counts *counts, const void *key, size_t size, uint64_t more)
+/* The key's number, 0 = full. */
+static uint32_t counts__add(struct counts *counts, const void *key, size_t size, uint64_t more)
 {
 	uint32_t number = intern__number(counts->keys, key, size, NULL);
+
 	if (!array_grow__zeroed(counts->counts, counts->capacity, (size_t)number + 1))
-		return false;
+		return 0;
 	if (number)
 		counts->counts[number] += more;
 	return number;
@@ -109,31 +119,44 @@ static void put(void *context, enum spool_kind kind, const void *data, size_t si
 	free(whole);
 }
 
-static void put_place(struct pc_stacks *all, const struct own *own, const struct half *half)
+/* Both halves are there. */
+static void put_place(struct pc_stacks *all, struct own *own, struct half *half)
 {
 	const struct place_key key = {own->number, half->kernel, half->stack};
 
-	counts__add(&all->places, &key, sizeof(key), 1);
+	if (half->counted)
+		return;
+	half->counted = counts__add(&all->places, &key, sizeof(key), half->node ? 0 : all->period);
+	if (half->node)
+		pc_graphs__origin(own->graphs, half->node, half->counted);
 }
 
-static void put_half(struct pc_stacks *all, struct own *own, uint32_t correlation, uint32_t stack,
-		     uint32_t kernel)
+/* NULL = no memory. */
+static struct half *half_of(struct own *own, uint32_t correlation)
 {
 	struct half *half;
 
 	if (!own->halves)
 		own->halves = calloc(HALVES, sizeof(*own->halves));
 	if (!own->halves)
-		return;
+		return NULL;
 	half = &own->halves[correlation % HALVES];
 	if (half->correlation != correlation)
 		*half = (struct half){.correlation = correlation};
+	return half;
+}
+
+static void put_half(struct pc_stacks *all, struct own *own, uint32_t correlation, uint32_t stack,
+		     uint32_t kernel)
+{
+	struct half *half = half_of(own, correlation);
+
+	if (!half)
+		return;
 	half->stack = stack ? stack : half->stack;
 	half->kernel = kernel ? kernel : half->kernel;
-	if (!half->stack || !half->kernel)
-		return;
-	put_place(all, own, half);
-	*half = (struct half){.correlation = 0};
+	if (half->stack && half->kernel)
+		put_place(all, own, half);
 }
 
 static void put_stack(void *context, void *owner, const struct spool_sample *sample)
@@ -141,21 +164,21 @@ static void put_stack(void *context, void *owner, const struct spool_sample *sam
 	put_half(context, owner, sample->head.correlation, sample->stack, 0);
 }
 
-struct pc_stacks *pc_stacks__new(bool of_host)
+struct pc_stacks *pc_stacks__new(uint32_t period)
 {
 	struct pc_stacks *all = calloc(1, sizeof(*all));
 	const struct callstacks_sink sink = {all, put, put_stack};
 
 	if (!all)
 		return NULL;
-	if (of_host) {
+	all->period = period;
+	if (period) {
 		all->callstacks = callstacks__new(&sink);
 		all->stored = store_callstacks__new(NULL);
 	}
 	all->kernels = intern__new(MAX_KERNELS, MAX_BYTES);
 	if (all->kernels && counts__init(&all->samples, MAX_SAMPLES) &&
-	    counts__init(&all->places, MAX_PLACES) &&
-	    (!of_host || (all->callstacks && all->stored)))
+	    counts__init(&all->places, MAX_PLACES) && (!period || (all->callstacks && all->stored)))
 		return all;
 	pc_stacks__free(all);
 	return NULL;
@@ -172,8 +195,10 @@ void pc_stacks__start(struct pc_stacks *all, struct process *process)
 	own->number = ++all->process_count;
 	snprintf(own->label, sizeof(own->label), "%s (%u)",
 		 text__show(comm, sizeof(comm), process->comm, 0), process->pid);
-	if (all->callstacks)
+	if (all->callstacks) {
 		own->callstacks = callstacks_process__new(all->callstacks, process->pid, own);
+		own->graphs = pc_graphs__new();
+	}
 	own->next = all->processes;
 	all->processes = own;
 }
@@ -194,18 +219,54 @@ static struct own *own_of(struct pc_stacks *all, const struct process *process)
 	return own;
 }
 
+static uint32_t kernel_of(struct pc_stacks *all, struct process *process, uint32_t name)
+{
+	const char *pretty = process__pretty_name(process, name);
+
+	return intern__number(all->kernels, pretty, strlen(pretty) + 1, NULL);
+}
+
 static void handle_launch(struct pc_stacks *all, struct own *own, struct process *process,
 			  const struct cuda_launch *launch)
 {
-	const char *name;
 	uint32_t kernel;
 
-	if (!all->callstacks || !launch->name || launch->result)
+	if (!launch->name || launch->result)
 		return;
-	name = process__pretty_name(process, launch->name);
-	kernel = intern__number(all->kernels, name, strlen(name) + 1, NULL);
+	kernel = kernel_of(all, process, launch->name);
 	if (kernel)
 		put_half(all, own, launch->head.correlation, 0, kernel);
+}
+
+/* Its launch may have been taken for one that ran a kernel. */
+static void handle_origin(struct pc_stacks *all, struct own *own, struct process *process,
+			  const struct cuda_graph_origin *origin)
+{
+	struct half *half = half_of(own, origin->head.correlation);
+
+	pc_graphs__origin(own->graphs, origin->node, 0);
+	if (!half || half->node)
+		return;
+	half->node = origin->node;
+	if (half->counted)
+		all->places.counts[half->counted] -= all->period;
+	half->counted = 0;
+	put_half(all, own, origin->head.correlation, 0, kernel_of(all, process, origin->name));
+}
+
+static void handle_host(struct pc_stacks *all, struct own *own, struct process *process,
+			const struct cuda_record *record)
+{
+	const struct cuda_launch *launch = (const void *)record;
+
+	if (record->kind == CUDA_RECORD_LAUNCH)
+		handle_launch(all, own, process, launch);
+	else if (record->kind == CUDA_RECORD_GRAPH_NODE)
+		pc_graphs__node(own->graphs, (const void *)record);
+	else if (record->kind == CUDA_RECORD_GRAPH_ORIGIN)
+		handle_origin(all, own, process, (const void *)record);
+	else if (record->kind == CUDA_RECORD_GRAPH_LAUNCH && !launch->result)
+		pc_graphs__launch(own->graphs, launch->grid[0]);
 }
 
 void pc_stacks__record(struct pc_stacks *all, struct process *process,
@@ -214,8 +275,8 @@ void pc_stacks__record(struct pc_stacks *all, struct process *process,
 	struct own *own = own_of(all, process);
 	const struct pc_place *place = &table->latest;
 
-	if (own && record->kind == CUDA_RECORD_LAUNCH)
-		handle_launch(all, own, process, (const void *)record);
+	if (own && all->callstacks)
+		handle_host(all, own, process, record);
 	if (!own || record->kind != CUDA_RECORD_PC_SAMPLE || !place->samples)
 		return;
 	const struct sample_key key = {own->number, place->instruction, place->reason};
@@ -232,17 +293,31 @@ void pc_stacks__event(struct pc_stacks *all, struct process *process, const stru
 		callstacks_process__take(own->callstacks, event);
 }
 
+static void add_replays(void *context, uint32_t place, uint64_t launches)
+{
+	struct pc_stacks *all = context;
+
+	all->places.counts[place] += launches;
+}
+
+static void end(struct pc_stacks *all, struct own *own)
+{
+	callstacks_process__free(own->callstacks); /* the last stacks come from it */
+	pc_graphs__sum(own->graphs, add_replays, all, &all->unknown);
+	pc_graphs__free(own->graphs);
+	free(own->halves);
+	own->graphs = NULL;
+	own->callstacks = NULL;
+	own->halves = NULL;
+	own->process = NULL;
+}
+
 void pc_stacks__end(struct pc_stacks *all, struct process *process)
 {
 	struct own *own = own_of(all, process);
 
-	if (!own)
-		return;
-	callstacks_process__free(own->callstacks);
-	free(own->halves);
-	own->callstacks = NULL;
-	own->halves = NULL;
-	own->process = NULL;
+	if (own)
+		end(all, own);
 }
 
 /* ---- the tree ---- */
@@ -390,10 +465,10 @@ static int part(struct planting *planting, const struct sample_key *key, uint64_
 	uint64_t whole = 0, seen = 0, given = 0, so_far;
 	int err = 0;
 
-	if (!count)
-		return add_leaf(planting, key, 0, samples);
 	for (uint32_t i = first; i < first + count; i++)
 		whole += planting->all->places.counts[planting->places[i]];
+	if (!whole)
+		return add_leaf(planting, key, 0, samples);
 	for (uint32_t i = first; i < first + count && !err; i++) {
 		seen += planting->all->places.counts[planting->places[i]];
 		so_far = (uint64_t)((unsigned __int128)samples * seen / whole);
@@ -420,6 +495,8 @@ int pc_stacks__tree(struct pc_stacks *all, const struct pc_table *table, struct 
 		callstacks__count(all->callstacks, &counts);
 		tree->nameless = counts.nameless;
 	}
+	for (struct own *own = all->processes; own; own = own->next)
+		end(all, own);
 	err = stacks__child(tree, 0, "all") ? -ENOMEM : prepare(&planting);
 	for (uint32_t i = 1; !err && i <= intern__count(all->samples.keys); i++)
 		err = part(&planting, intern__at(all->samples.keys, i, NULL),
@@ -430,6 +507,11 @@ int pc_stacks__tree(struct pc_stacks *all, const struct pc_table *table, struct 
 	if (err)
 		stacks__free(tree);
 	return err;
+}
+
+const struct pc_graphs_unknown *pc_stacks__unknown(const struct pc_stacks *all)
+{
+	return &all->unknown;
 }
 
 uint64_t pc_stacks__left_out(const struct pc_stacks *all)
@@ -445,8 +527,7 @@ void pc_stacks__free(struct pc_stacks *all)
 		struct own *own = all->processes;
 
 		all->processes = own->next;
-		callstacks_process__free(own->callstacks);
-		free(own->halves);
+		end(all, own);
 		free(own);
 	}
 	callstacks__free(all->callstacks);

@@ -4,7 +4,8 @@
  *   feeder [-n launches] [-r launches/s] [-k names] [-p processes] [-l seconds kept] [-m max bytes]
  *          [-x what] FILE
  * Prints "expect launches=... kernels=... kernel_time=..." last. -x kill: SIGKILLs itself after
- * the last event; -x hostile: names and commands that try to break out of every format.
+ * the last event; -x kill-written: when at least 125 bytes for each launch are in the file, or
+ * after 10 s; -x hostile: names and commands that try to break out of every format.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -13,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 #include "cuda-trace/capture/driver_names.h"
@@ -302,6 +304,17 @@ static int pace(struct store *store, const struct settings *settings, uint64_t i
 	return err;
 }
 
+/* The writer is a thread of its own. */
+static void wait_for_bytes(const char *path, uint64_t bytes)
+{
+	char part[4096];
+	struct stat file;
+
+	snprintf(part, sizeof(part), "%s.part", path);
+	for (int i = 0; i < 1000 && (stat(part, &file) || (uint64_t)file.st_size < bytes); i++)
+		usleep(10000);
+}
+
 static int feed(struct store *store, const struct settings *settings, struct totals *totals)
 {
 	struct process *processes[MAX_PROCESSES];
@@ -323,7 +336,9 @@ static int feed(struct store *store, const struct settings *settings, struct tot
 	}
 	fprintf(stderr, "feeder: %.0f records/s\n",
 		store__records(store) / ((now_ns() - begin) / 1e9));
-	if (!strcmp(settings->extra, "kill"))
+	if (!strcmp(settings->extra, "kill-written"))
+		wait_for_bytes(settings->store.path, settings->launches * 125);
+	if (!strncmp(settings->extra, "kill", 4))
 		kill(getpid(), SIGKILL);
 	for (uint64_t p = 0; p < settings->processes; p++) {
 		store__process_end(store, processes[p]);

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Kernels in the CUDA graphs of one process: how often each place in the code that put a kernel
+ * into a graph had it run. A place is the caller's number of a kernel and a call stack. One thread.
+ */
+#ifndef CUDA_TRACE_PROFILE_PC_PC_GRAPHS_H
+#define CUDA_TRACE_PROFILE_PC_PC_GRAPHS_H
+
+#include <stdint.h>
+#include "libcupti-usdt/probes.h"
+
+struct pc_graphs;
+
+/* What cannot be told. */
+struct pc_graphs_unknown {
+	uint64_t launches; /* of graphs that were created before anybody watched */
+	uint64_t nodes;	   /* kernels of launched graphs whose call is not known */
+	uint64_t left_out; /* nodes and graphs beyond what is kept */
+};
+
+/* NULL = no memory; the functions below accept that. */
+struct pc_graphs *pc_graphs__new(void);
+void pc_graphs__free(struct pc_graphs *graphs);
+/* A node was created, or copied. */
+void pc_graphs__node(struct pc_graphs *graphs, const struct cuda_graph_node *node);
+/* The call that created the node has launched its kernel from `place`; 0 = not known yet. */
+void pc_graphs__origin(struct pc_graphs *graphs, uint64_t node, uint32_t place);
+/* An executable graph was launched. */
+void pc_graphs__launch(struct pc_graphs *graphs, uint32_t graph);
+/* Calls `add` for each node of a graph that was launched; adds to `unknown`. */
+void pc_graphs__sum(const struct pc_graphs *graphs,
+		    void (*add)(void *context, uint32_t place, uint64_t launches), void *context,
+		    struct pc_graphs_unknown *unknown);
+
+#endif
