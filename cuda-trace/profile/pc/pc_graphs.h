@@ -11,7 +11,7 @@
 
 struct pc_graphs;
 
-/* What cannot be told. */
+/* What is not known. */
 struct pc_graphs_unknown {
 	uint64_t launches; /* of graphs that were created before anybody watched */
 	uint64_t nodes;	   /* kernels of launched graphs whose call is not known */
