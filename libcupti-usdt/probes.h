@@ -194,10 +194,11 @@ enum cuda_group {
  * samples, PC_IMAGE before samples or SASS; COUNTERS... and SASS in counters_batch. GRAPH_LAUNCH is
  * a launch of a graph: name, grid and block are 0; but while PC samples and nodes of graphs are
  * collected, grid[0] is the id of the executable graph, as in struct cuda_graph_node. GRAPH_ORIGIN
- * is in graph_nodes_batch, while PC samples are collected, too. NVTX_OPEN says in nvtx_batch that a
- * range begins, while a tool is attached to cuda:nvtx_open; it and NVTX are sent at once then, in
- * batches of one, so that whatever begins after them arrives after them. NVTX_PAYLOAD in nvtx_batch
- * is a part of a payload, before the NVTX of the same thread that it belongs to.
+ * and GRAPH_EXEC are in graph_nodes_batch, while PC samples are collected, too. NVTX_OPEN says in
+ * nvtx_batch that a range begins, while a tool is attached to cuda:nvtx_open; it and NVTX are sent
+ * at once then, in batches of one, so that whatever begins after them arrives after them.
+ * NVTX_PAYLOAD in nvtx_batch is a part of a payload, before the NVTX of the same thread that it
+ * belongs to.
  */
 #define CUDA_RECORDS(X)                                        \
 	X(LAUNCH, 1, cuda_launch, SPAN)                        \
@@ -226,6 +227,7 @@ enum cuda_group {
 	X(NVTX_OPEN, 24, cuda_nvtx, SPAN)                      \
 	X(NVTX_PAYLOAD, 25, cuda_nvtx_payload, TIMELESS)       \
 	X(GRAPH_ORIGIN, 26, cuda_graph_origin, SPAN)           \
+	X(GRAPH_EXEC, 27, cuda_graph_exec, SPAN)               \
 	X(COUNTERS, 32, cuda_counters, SPAN)                   \
 	X(COUNTERS_METRIC, 33, cuda_counters_metric, TIMELESS) \
 	X(COUNTERS_STATE, 34, cuda_counters_state, MOMENT)     \
@@ -417,6 +419,16 @@ struct cuda_graph_origin {
 	__u64 node;		 /* as in struct cuda_graph_node */
 	__u32 name;		 /* id of a cuda:name */
 	__u32 tid;		 /* as the process's own pid namespace numbers it */
+};
+
+/* A graph was instantiated. The graphs of its child nodes have ids of their own: all that the
+ * thread has copied since the first node of this one. */
+struct cuda_graph_exec {
+	struct cuda_record head;
+	__u64 start; /* ns, as it was done */
+	__u64 end;   /* ns, the same */
+	__u32 graph; /* id of the executable graph, as in struct cuda_graph_node */
+	__u32 tid;   /* as the process's own pid namespace numbers it */
 };
 
 #define CUDA_API_NESTED	   1 /* the runtime call's own record follows, maybe in another batch */

@@ -364,6 +364,7 @@ static void handle_record(void *context, struct process *process, const struct c
 	case CUDA_RECORD_PC_IMAGE:
 	case CUDA_RECORD_GRAPH_NODE:
 	case CUDA_RECORD_GRAPH_ORIGIN:
+	case CUDA_RECORD_GRAPH_EXEC:
 		/* Kernels in a window may be of nodes that are older. */
 		deliver(collection, process, record);
 		return;

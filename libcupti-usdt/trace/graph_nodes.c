@@ -21,7 +21,8 @@ static bool is_on; /* of the agent's thread */
 
 bool graph_nodes__is_one(uint32_t cbid)
 {
-	return cbid == CUPTI_RESOURCE_NODE_CREATED || cbid == CUPTI_RESOURCE_NODE_CLONED;
+	return cbid == CUPTI_RESOURCE_NODE_CREATED || cbid == CUPTI_RESOURCE_NODE_CLONED ||
+	       cbid == CUPTI_RESOURCE_EXEC_CREATED;
 }
 
 static uint64_t id_of(void *node)
@@ -44,6 +45,32 @@ static uint32_t graph_id(void *graph)
 	return id;
 }
 
+uint32_t graph_nodes__exec_id(void *exec)
+{
+	const struct cupti *cupti = cupti_api__get();
+	uint32_t id = 0;
+
+	if (!exec || !cupti->GetGraphExecId || cupti->GetGraphExecId(exec, &id))
+		return 0;
+	return id;
+}
+
+static void record_exec(const struct cupti_graph_data *about)
+{
+	struct ring *ring = rings__mine();
+	uint64_t now = timestamps__now();
+	struct cuda_graph_exec record = {
+		.head = {.kind = CUDA_RECORD_GRAPH_EXEC, .size = sizeof(record)},
+		.start = now,
+		.end = now,
+		.graph = about ? graph_nodes__exec_id(about->exec) : 0,
+		.tid = ring__tid(ring),
+	};
+
+	if (record.graph)
+		ring__append(ring, CUDA_GROUP_GRAPH_NODES, &record.head);
+}
+
 void graph_nodes__record(uint32_t cbid, const struct cupti_resource_data *data)
 {
 	const struct cupti_graph_data *about = data->more;
@@ -57,6 +84,11 @@ void graph_nodes__record(uint32_t cbid, const struct cupti_resource_data *data)
 		.tid = ring__tid(ring),
 	};
 
+	if (cbid == CUPTI_RESOURCE_EXEC_CREATED) {
+		if (graph_nodes__for_samples())
+			record_exec(about);
+		return;
+	}
 	if (ring && cbid == CUPTI_RESOURCE_NODE_CREATED) {
 		ring->node_created = now;
 		ring->node = record.node;
@@ -74,16 +106,6 @@ void graph_nodes__record(uint32_t cbid, const struct cupti_resource_data *data)
 		return;
 	record.start = record.end = timestamps__to_ns(now);
 	probe_sites__graph_node(&record);
-}
-
-uint32_t graph_nodes__exec_id(void *exec)
-{
-	const struct cupti *cupti = cupti_api__get();
-	uint32_t id = 0;
-
-	if (!exec || !cupti->GetGraphExecId || cupti->GetGraphExecId(exec, &id))
-		return 0;
-	return id;
 }
 
 void graph_nodes__origin(struct ring *ring, uint32_t correlation, uint32_t name, uint64_t start,
@@ -110,6 +132,7 @@ void graph_nodes__switch(void *subscriber, bool on)
 		return;
 	cupti->EnableCallback(on, subscriber, CUPTI_DOMAIN_RESOURCE, CUPTI_RESOURCE_NODE_CREATED);
 	cupti->EnableCallback(on, subscriber, CUPTI_DOMAIN_RESOURCE, CUPTI_RESOURCE_NODE_CLONED);
+	cupti->EnableCallback(on, subscriber, CUPTI_DOMAIN_RESOURCE, CUPTI_RESOURCE_EXEC_CREATED);
 	is_on = on;
 }
 

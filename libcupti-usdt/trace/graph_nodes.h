@@ -13,9 +13,9 @@
 
 struct ring;
 
-/* Is it a callback about nodes? */
+/* Is it a callback about nodes, or an executable graph? */
 bool graph_nodes__is_one(uint32_t cbid);
-/* On the thread that creates the node. */
+/* On the thread that creates it. */
 void graph_nodes__record(uint32_t cbid, const struct cupti_resource_data *data);
 /* Does somebody need origins and the ids of executable graphs? Samples say nothing of nodes. */
 static inline bool graph_nodes__for_samples(void)

@@ -651,7 +651,7 @@ unfaulted() {
 	mkfifo hold
 	exec 8<>hold
 	SIMCUDA_PC_SCRIPT=$PWD/script setsid "$CUDA_TRACE" profile --pc --bursts 10ms/100ms -g --folded f.txt \
-		-o out.txt -- "$SIM" "$WORKLOADS/graph-origins" -n 50 --nodes 7 --eager 400 --linger <hold >out 2>err 8>&- 3>&- &
+		-o out.txt -- "$SIM" "$WORKLOADS/graph-origins" -n 50 --nodes 7 --eager 400 --copies --linger <hold >out 2>err 8>&- 3>&- &
 	rec_PID=$!
 	echo $rec_PID >>started
 	wait_for 30 grep -q '^expect ' out
@@ -661,11 +661,12 @@ unfaulted() {
 	finished "$rec_PID" 40
 	assert_equal "$status" 0
 	run shares f.txt
-	# 100, 50, 350 and 400 launches of 900.
-	assert_line --regexp ';main;run;make_captured;embed;captured;cuLaunchKernel;spin;spin\.cu:7;wait 11\.[01]$'
-	assert_line --regexp ';main;run;make_captured;head;captured;cuLaunchKernel;spin;spin\.cu:7;wait 5\.[56]$'
-	assert_line --regexp ';main;run;make_built;build;cuGraphAddKernelNode_v2;spin;spin\.cu:7;wait 38\.[89]$'
-	assert_line --regexp ';main;run;plain;counted__launch;cuLaunchKernel;spin;spin\.cu:7;wait 44\.[45]$'
+	# 100, 50, 350, 50 (in a child graph) and 400 launches of 950.
+	assert_line --regexp ';main;run;make_captured;embed;captured;cuLaunchKernel;spin;spin\.cu:7;wait 10\.[56]$'
+	assert_line --regexp ';main;run;make_captured;head;captured;cuLaunchKernel;spin;spin\.cu:7;wait 5\.[23]$'
+	assert_line --regexp ';main;run;make_built;build;cuGraphAddKernelNode_v2;spin;spin\.cu:7;wait 36\.[89]$'
+	assert_line --regexp ';main;run;plain;counted__launch;cuLaunchKernel;spin;spin\.cu:7;wait 42\.[12]$'
+	assert_line --regexp ';main;run;run_copies;copied;captured;cuLaunchKernel;spin;spin\.cu:7;wait 5\.[23]$'
 	run ! grep -- '-g does not know' err
 }
 

@@ -3,6 +3,8 @@
  * A launch of an executable graph runs each of its nodes once. Its nodes are copies of those that
  * a call created, or copies of copies. Records come in any order, so they are joined at the end.
  *
+ * The graph of a child node has an id of its own, and is launched with the one around it.
+ *
  * Failure modes: 1. the wrong place: ids are CUPTI's, which it does not give twice in a process;
  * originals in a circle end after MAX_COPIES. 2. a graph looks complete and is not: what has no
  * place is counted. 3. graphs without end: MAX_NODES and MAX_GRAPHS are kept.
@@ -15,7 +17,8 @@
 
 #define MAX_NODES  (1u << 18)
 #define MAX_GRAPHS (1u << 16)
-#define MAX_COPIES 64 /* of copies of a node */
+#define MAX_COPIES 64	/* of copies of a node */
+#define MAX_PARTS  1024 /* graphs that are looked at, as they may be a part of another one */
 
 struct node {
 	uint64_t original; /* 0 = it is no copy */
@@ -26,6 +29,9 @@ struct node {
 
 struct graph {
 	uint64_t launches;
+	uint32_t id;
+	uint32_t tid;	 /* who created its first node */
+	uint32_t around; /* id of the executable graph that it is a part of; 0 = of none */
 	bool has_nodes;
 };
 
@@ -82,6 +88,7 @@ static struct graph *graph_of(struct pc_graphs *all, uint32_t id)
 		all->left_out++;
 		return NULL;
 	}
+	all->graphs[all->graph_count].id = id;
 	return &all->graphs[all->graph_count++];
 }
 
@@ -95,8 +102,24 @@ void pc_graphs__node(struct pc_graphs *graphs, const struct cuda_graph_node *rec
 		return;
 	node->original = record->original ? record->original : node->original;
 	node->graph = record->graph;
-	if (graph)
-		graph->has_nodes = true;
+	if (!graph)
+		return;
+	graph->has_nodes = true;
+	graph->tid = record->tid;
+}
+
+/* While a thread instantiates a graph, it creates no others: those that have later ids are parts of
+ * it. The records of their nodes may come before those of its own. */
+void pc_graphs__exec(struct pc_graphs *graphs, const struct cuda_graph_exec *exec)
+{
+	uint32_t count = graphs ? graphs->graph_count : 0;
+
+	for (uint32_t i = count > MAX_PARTS ? count - MAX_PARTS : 0; i < count; i++) {
+		struct graph *graph = &graphs->graphs[i];
+
+		if (graph->id > exec->graph && graph->tid == exec->tid && !graph->around)
+			graph->around = exec->graph;
+	}
 }
 
 void pc_graphs__origin(struct pc_graphs *graphs, uint64_t id, uint32_t place)
@@ -133,6 +156,8 @@ static uint64_t launches_of(const struct pc_graphs *all, const struct node *node
 {
 	ssize_t known = node->graph ? key_index__find(&all->graphs_by_id, node->graph) : -1;
 
+	if (known >= 0 && all->graphs[known].around)
+		known = key_index__find(&all->graphs_by_id, all->graphs[known].around);
 	return known < 0 ? 0 : all->graphs[known].launches;
 }
 

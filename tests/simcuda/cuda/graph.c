@@ -257,13 +257,14 @@ static void graph__copy_nodes(CUgraph copy, CUgraph graph)
 		own->next = next;
 		if (own->kind == KIND_KERNEL)
 			node__keep_parameters(own);
+		/* What is in a child graph is reported before the node that it is. */
+		if (own->child)
+			own->child = graph__copy(node->child);
 		graph__tell(RESOURCE_NODE_CREATED, (struct graph_data){.graph = copy, .node = own});
 		graph__tell(RESOURCE_NODE_CLONED, (struct graph_data){.graph = copy,
 								      .original_graph = graph,
 								      .node = own,
 								      .original_node = node});
-		if (own->child)
-			own->child = graph__copy(node->child);
 	}
 }
 
@@ -289,8 +290,8 @@ CUresult sim_cuGraphAddChildGraphNode(CUgraphNode *node, CUgraph graph,
 	if (!node || !graph__valid(graph) || !graph__valid(child))
 		return CUDA_ERROR_INVALID_VALUE;
 	*node = graph__append(graph);
-	graph__tell(RESOURCE_NODE_CREATED, (struct graph_data){.graph = graph, .node = *node});
 	(*node)->child = graph__copy(child);
+	graph__tell(RESOURCE_NODE_CREATED, (struct graph_data){.graph = graph, .node = *node});
 	return CUDA_SUCCESS;
 }
 
