@@ -246,7 +246,8 @@ struct cuda_record {
 	__u16 size;	   /* bytes to the next record */
 	__u32 correlation; /* ties launch and kernel; per process, wraps at 2^32 */
 };
-#include "nvtx_records.h" /* beside this one, wherever that is */
+#include "nvtx_records.h" /* beside this one, wherever that is; so is the next */
+#include "graph_records.h"
 
 #define CUDA_LAUNCH_TIMED  1
 #define CUDA_LAUNCH_HELD   128 /* its time contains how long the agent held it (switch_barrier.c) */
@@ -382,53 +383,6 @@ struct cuda_event_record {
 	__u32 stream; /* stream id */
 	__u32 event;  /* event id */
 	__u32 pad;
-};
-
-/* One graph launch as a whole, as the GPU stamped it. */
-struct cuda_graph {
-	struct cuda_record head;
-	__u64 start; /* ns */
-	__u64 end;   /* ns */
-	__u32 device;
-	__u32 context;
-	__u32 stream;		       /* stream id */
-	__u32 graph;		       /* id of the executable graph */
-	__u32 end_device, end_context; /* where its last node ran */
-};
-
-/*
- * One node of a graph as it was created, or as instantiating copied it, inside of the call that did
- * it: by that thread, at a time between the call's start and end. head.correlation is 0. A copy
- * comes once as created and once with its original.
- */
-struct cuda_graph_node {
-	struct cuda_record head;
-	__u64 start;	/* ns */
-	__u64 end;	/* ns, the same */
-	__u64 node;	/* as in struct cuda_kernel, cuda_memcpy, cuda_memset */
-	__u64 original; /* the node that it is a copy of, 0 = it was created */
-	__u32 graph;	/* id of the graph that it belongs to, 0 = unknown */
-	__u32 tid;	/* as the process's own pid namespace numbers it */
-};
-
-/* The kernel of a node, and the call that created it: a launch into a capture, or cuGraphAdd... */
-struct cuda_graph_origin {
-	struct cuda_record head; /* correlation: of that call */
-	__u64 start;		 /* ns, of the call */
-	__u64 end;		 /* ns */
-	__u64 node;		 /* as in struct cuda_graph_node */
-	__u32 name;		 /* id of a cuda:name */
-	__u32 tid;		 /* as the process's own pid namespace numbers it */
-};
-
-/* A graph was instantiated. The graphs of its child nodes have ids of their own: all that the
- * thread has copied since the first node of this one. */
-struct cuda_graph_exec {
-	struct cuda_record head;
-	__u64 start; /* ns, as it was done */
-	__u64 end;   /* ns, the same */
-	__u32 graph; /* id of the executable graph, as in struct cuda_graph_node */
-	__u32 tid;   /* as the process's own pid namespace numbers it */
 };
 
 #define CUDA_API_NESTED	   1 /* the runtime call's own record follows, maybe in another batch */

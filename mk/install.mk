@@ -67,6 +67,7 @@ install-tool: shipped
 	$(call put_all,644,$(wildcard etc/helm/cuda-trace/templates/*),$(datadir)/cuda-trace/helm/templates)
 	$(call put_all,644,$(filter $(B)/etc/bpftrace/%,$(SCRIPTS)),$(datadir)/cuda-trace/bpftrace)
 	$(call put,644,libcupti-usdt/probes.h,$(datadir)/cuda-trace/bpftrace/probes.h)
+	$(call put,644,libcupti-usdt/graph_records.h,$(datadir)/cuda-trace/bpftrace/graph_records.h)
 	$(call put,644,libcupti-usdt/nvtx_records.h,$(datadir)/cuda-trace/bpftrace/nvtx_records.h)
 	$(Q)for f in $(sort $(DOCS)); do $(INSTALL) -D -m 644 "$$f" $(DESTDIR)$(docdir)/"$$f" || exit 1; done
 
@@ -74,4 +75,5 @@ install-dev:
 	$(call put,644,libcupti-usdt/probes.h,$(includedir)/cuda-trace/probes.h)
 	$(call put,644,libcupti-usdt/counter_request.h,$(includedir)/cuda-trace/counter_request.h)
 	$(call put,644,libcupti-usdt/stack_probes.h,$(includedir)/cuda-trace/stack_probes.h)
+	$(call put,644,libcupti-usdt/graph_records.h,$(includedir)/cuda-trace/graph_records.h)
 	$(call put,644,libcupti-usdt/nvtx_records.h,$(includedir)/cuda-trace/nvtx_records.h)

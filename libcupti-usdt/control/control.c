@@ -30,6 +30,7 @@
 #include "libcupti-usdt/trace/flusher.h"
 #include "libcupti-usdt/control/exit_hook.h"
 #include "libcupti-usdt/control/graph_workarounds.h"
+#include "libcupti-usdt/control/last_flush.h"
 #include "libcupti-usdt/base/launch_state.h"
 #include "libcupti-usdt/trace/kernel_names.h"
 #include "libcupti-usdt/control/activity_kinds.h"
@@ -71,8 +72,6 @@ static uint64_t calibrated, replayed;
 static uint64_t closed; /* when the last session ended, until its memory is freed; 0 = it is */
 
 /* Of cuda:flush: its semaphore was up, and the answer that was sent last. */
-static bool flush_seen;
-static uint64_t flush_answered;
 
 /* Launches between windows bring no record. */
 static struct {
@@ -266,6 +265,7 @@ static bool switch_groups(uint32_t wanted)
 		kernel_names__begin();
 	if (!activity_kinds__switch(sample_windows__groups(wanted)))
 		return false;
+	last_flush__is_over();
 	missing_besides = pc_sampling__switch(subscriber, wanted & BIT(PC_SAMPLES),
 					      sample_windows__is_open(), !begun)
 				  ? BIT(PC_SAMPLES)
@@ -347,7 +347,7 @@ void control__sample(void)
 	bool kinds = switch_barrier__is_needed() || sample_windows__have_kinds(groups_on);
 	bool opens = !sample_windows__is_open();
 
-	if (!subscriber || !sample_windows__is_due(clock__now()))
+	if (!subscriber || last_flush__is_on() || !sample_windows__is_due(clock__now()))
 		return;
 	if (kinds && !switch_barrier__begin(!opens, false))
 		return sample_windows__put_off(clock__now());
@@ -408,6 +408,8 @@ void control__follow(void)
 		is_refused = false;
 	seen_up = up;
 	seen_readable_up = readable;
+	if (subscriber)
+		last_flush__follow(groups_on, clock__now());
 	if (cycle_has_changed() && subscriber)
 		sample_windows__follow(groups_on, clock__now());
 	/* Before any call of the driver: from here on nothing is called. */
@@ -438,35 +440,11 @@ void control__follow(void)
 	may_begin = false;
 }
 
-/* A consumer that is about to go wants what there is. */
-static void answer_flush(uint64_t now)
-{
-	bool requested = site_wanted(flush);
-	uint64_t flushed = flusher__flushed();
-
-	if (requested && !flush_seen) {
-		rings__flush();
-		if (subscriber)
-			flusher__flush_all();
-		else
-			flushed = now;
-	}
-	flush_seen = requested;
-	if (!requested || flushed <= flush_answered)
-		return;
-	flush_answered = flushed;
-	rings__flush();
-	status__set_flushed(flushed);
-	status__send();
-	probe_sites__flush(status__instance());
-}
-
 void control__tick(void)
 {
 	uint64_t now = clock__now();
 
-	answer_flush(now);
-
+	last_flush__tick(subscriber, now);
 	if (subscriber) {
 		timestamps__pace();
 		rings__flush();

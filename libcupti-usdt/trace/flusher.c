@@ -30,6 +30,7 @@
 #define SETTLE_MS   5
 #define AGAIN_MS    3
 #define AGAIN_TIMES 8
+#define LAST_TIMES  30 /* the consumer waits for 150 ms */
 #define SETTLE_MAX  20
 
 static _Atomic(uint32_t) wakes; /* futex */
@@ -45,22 +46,30 @@ static void tell_first(void)
 	atomic_store(&telling, false);
 }
 
-/* The last consumer to go also gets what CUPTI keeps behind unfinished work. */
+static void flush_forced(void)
+{
+	activity_records__expect_unfinished(true);
+	cupti_api__get()->ActivityFlushAll(CUPTI_FLUSH_FORCED);
+	activity_records__expect_unfinished(false);
+}
+
+/* A buffer with one kernel that runs is kept: at another moment none may. The last consumer to go
+ * also gets what CUPTI keeps behind unfinished work (last_flush.c). */
 static void flush_all(void)
 {
 	uint64_t began = clock__now();
-	bool force = probe_sites__one_listener();
+	bool last = probe_sites__one_listener();
+	int times = last ? LAST_TIMES : AGAIN_TIMES;
 
-	if (force)
-		activity_records__expect_unfinished(true);
-	cupti_api__get()->ActivityFlushAll(force ? CUPTI_FLUSH_FORCED : 0);
-	/* A buffer with one kernel that runs is kept: at another moment none may. */
-	for (int i = 0; !force && i < AGAIN_TIMES && launch_state__is_listening(); i++) {
+	cupti_api__get()->ActivityFlushAll(0);
+	for (int i = 0;
+	     i < times && launch_state__is_listening() && (!last || activity_buffers__are_out());
+	     i++) {
 		thread__rest(AGAIN_MS * 1000);
 		cupti_api__get()->ActivityFlushAll(0);
 	}
-	if (force)
-		activity_records__expect_unfinished(false);
+	if (last && activity_buffers__are_out())
+		flush_forced();
 	atomic_store(&flushed, began);
 	wakeup__request();
 }

@@ -507,3 +507,17 @@ ends_well() {
 	json out.json '.totals.kernels > 0 and .lost.total == 0'
 	ends_well
 }
+
+# Each forced flush makes the real CUPTI dearer for the rest of the process.
+@test "attach (a GPU that is always busy, five times) forces no flush, and has all kernels" {
+	requires bpf sim
+	export SIMCUDA_LOG=$BATS_TEST_TMPDIR/cupti.log
+	SIMCUDA_KERNEL_NS=2000000 start program "$SIM" env CUDA_INJECTION64_PATH="$AGENT" "$WORKLOADS/launch-storm" -s 60 -p 1950
+	sleep 1
+	for _ in 1 2 3 4 5; do
+		ct stat -e launches,kernels --json -o "$BATS_TEST_TMPDIR/out.json" -p "$program_PID" -d 0.4
+		json "$BATS_TEST_TMPDIR/out.json" '.lost.total == 0 and .totals.kernels > 100 and .totals.launches - .totals.kernels <= 1'
+	done
+	run ! grep 'flush forced' "$SIMCUDA_LOG"
+	kill -INT "$program_PID"
+}

@@ -193,6 +193,8 @@ CUptiResult cuptiActivityFlushAll(uint32_t flag)
 		fault__log("flush_races");
 		abort();
 	}
+	if (flag & 1)
+		bridge__get()->log("flush forced");
 	buffers__flush(flag & 1);
 	return CUPTI_SUCCESS;
 }
