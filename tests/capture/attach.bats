@@ -508,7 +508,7 @@ ends_well() {
 	ends_well
 }
 
-# Each forced flush makes the real CUPTI dearer for the rest of the process.
+# After a forced flush, the real CUPTI costs the process more in all later sessions.
 @test "attach (a GPU that is always busy, five times) forces no flush, and has all kernels" {
 	requires bpf sim
 	export SIMCUDA_LOG=$BATS_TEST_TMPDIR/cupti.log
