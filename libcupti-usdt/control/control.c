@@ -456,7 +456,8 @@ void control__tick(void)
 			flusher__ask();
 		pc_sampling__tick();
 		silence__check(now, timed_launches(),
-			       groups_on & (BIT(KERNEL) | BIT(SAMPLED_KERNEL)));
+			       groups_on & (BIT(KERNEL) | BIT(SAMPLED_KERNEL)) &&
+				       !last_flush__is_on());
 		launch_counters__tick(now);
 	}
 	if (closed && !subscriber && now - closed >= SETTLE_NS) {
