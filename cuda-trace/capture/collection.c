@@ -353,6 +353,10 @@ static void handle_record(void *context, struct process *process, const struct c
 		return;
 	}
 	settle_bursts(collection, process, now > HORIZON_NS ? now - HORIZON_NS : 0);
+	if (record->kind == CUDA_RECORD_PC_IMAGE || record_times__is_of_graph(record)) {
+		deliver(collection, process, record);
+		return;
+	}
 	switch (record->kind) {
 	case CUDA_RECORD_NVTX_OPEN:
 		begin_range(collection, process, (const void *)record);
@@ -360,13 +364,6 @@ static void handle_record(void *context, struct process *process, const struct c
 	case CUDA_RECORD_PC_SAMPLE:
 	case CUDA_RECORD_PC_WINDOW:
 		held_bursts__add(&process->collected->bursts, record, now);
-		return;
-	case CUDA_RECORD_PC_IMAGE:
-	case CUDA_RECORD_GRAPH_NODE:
-	case CUDA_RECORD_GRAPH_ORIGIN:
-	case CUDA_RECORD_GRAPH_EXEC:
-		/* Kernels in a window may be of nodes that are older. */
-		deliver(collection, process, record);
 		return;
 	case CUDA_RECORD_KERNEL:
 	case CUDA_RECORD_GRAPH:

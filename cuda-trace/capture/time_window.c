@@ -81,8 +81,8 @@ static void handle_record(void *context, struct process *process, const struct c
 	struct time_window *window = context;
 	uint64_t start, end;
 
-	/* What has no time describes something, and kernels may be of nodes that are older. */
-	if (record->kind == CUDA_RECORD_GRAPH_NODE || !record_times__span(record, &start, &end) ||
+	/* What has no time describes something. */
+	if (record_times__is_of_graph(record) || !record_times__span(record, &start, &end) ||
 	    contains(window, start))
 		window->inner.record(window->inner.context, process, record);
 }
