@@ -17,8 +17,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cuda-trace/base/array_grow.h"
 #include "cuda-trace/base/sorted.h"
+#include "cuda-trace/profile/pc/key_counts.h"
 #include "cuda-trace/profile/pc/pc_graphs.h"
 #include "cuda-trace/recording/callstacks.h"
 #include "cuda-trace/base/demangle.h"
@@ -59,48 +59,17 @@ struct place_key {
 	uint32_t process, kernel, stack;
 };
 
-/* How often each key came. */
-struct counts {
-	struct interned *keys;
-	uint64_t *counts;
-	uint32_t capacity;
-};
-
 struct pc_stacks {
 	struct own *processes;
 	uint32_t process_count;
 	struct callstacks *callstacks; /* NULL = no stacks are wanted */
 	struct store_callstacks *stored;
 	struct interned *kernels; /* demangled names */
-	struct counts samples, places;
+	struct key_counts samples, places;
 	uint64_t left_out;
 	uint32_t period; /* one launch in so many has a stack; 0 = none has */
 	struct pc_graphs_unknown unknown;
 };
-
-static bool counts__init(struct counts *counts, uint32_t most)
-{
-	counts->keys = intern__new(most, MAX_BYTES);
-	return counts->keys;
-}
-
-/* The key's number, 0 = full. */
-static uint32_t counts__add(struct counts *counts, const void *key, size_t size, uint64_t more)
-{
-	uint32_t number = intern__number(counts->keys, key, size, NULL);
-
-	if (!array_grow__zeroed(counts->counts, counts->capacity, (size_t)number + 1))
-		return 0;
-	if (number)
-		counts->counts[number] += more;
-	return number;
-}
-
-static void counts__free(struct counts *counts)
-{
-	intern__free(counts->keys);
-	free(counts->counts);
-}
 
 /* ---- what comes ---- */
 
@@ -126,7 +95,8 @@ static void put_place(struct pc_stacks *all, struct own *own, struct half *half)
 
 	if (half->counted)
 		return;
-	half->counted = counts__add(&all->places, &key, sizeof(key), half->node ? 0 : all->period);
+	half->counted =
+		key_counts__add(&all->places, &key, sizeof(key), half->node ? 0 : all->period);
 	if (half->node)
 		pc_graphs__origin(own->graphs, half->node, half->counted);
 }
@@ -177,8 +147,9 @@ struct pc_stacks *pc_stacks__new(uint32_t period)
 		all->stored = store_callstacks__new(NULL);
 	}
 	all->kernels = intern__new(MAX_KERNELS, MAX_BYTES);
-	if (all->kernels && counts__init(&all->samples, MAX_SAMPLES) &&
-	    counts__init(&all->places, MAX_PLACES) && (!period || (all->callstacks && all->stored)))
+	if (all->kernels && key_counts__init(&all->samples, MAX_SAMPLES, MAX_BYTES) &&
+	    key_counts__init(&all->places, MAX_PLACES, MAX_BYTES) &&
+	    (!period || (all->callstacks && all->stored)))
 		return all;
 	pc_stacks__free(all);
 	return NULL;
@@ -283,7 +254,7 @@ void pc_stacks__record(struct pc_stacks *all, struct process *process,
 		return;
 	const struct sample_key key = {own->number, place->instruction, place->reason};
 
-	if (!counts__add(&all->samples, &key, sizeof(key), place->samples))
+	if (!key_counts__add(&all->samples, &key, sizeof(key), place->samples))
 		all->left_out += place->samples;
 }
 
@@ -535,7 +506,7 @@ void pc_stacks__free(struct pc_stacks *all)
 	callstacks__free(all->callstacks);
 	store_callstacks__free(all->stored);
 	intern__free(all->kernels);
-	counts__free(&all->samples);
-	counts__free(&all->places);
+	key_counts__free(&all->samples);
+	key_counts__free(&all->places);
 	free(all);
 }
