@@ -71,8 +71,6 @@ static bool is_refused;		       /* CUPTI refused us, and nobody has come since *
 static uint64_t calibrated, replayed;
 static uint64_t closed; /* when the last session ended, until its memory is freed; 0 = it is */
 
-/* Of cuda:flush: its semaphore was up, and the answer that was sent last. */
-
 /* Launches between windows bring no record. */
 static struct {
 	uint64_t launches; /* when the last gap began */
@@ -188,7 +186,9 @@ static int open_memory(void)
 
 static uint64_t timed_launches(void)
 {
-	return (launch_state__times_kernels() ? rings__launches() : gap.launches) - gap.skipped;
+	bool timed = launch_state__times_kernels() || last_flush__is_on();
+
+	return (timed ? rings__launches() : gap.launches) - gap.skipped;
 }
 
 /* Subscribes and registers; nothing is switched on yet. */
@@ -347,8 +347,10 @@ void control__sample(void)
 	bool kinds = switch_barrier__is_needed() || sample_windows__have_kinds(groups_on);
 	bool opens = !sample_windows__is_open();
 
-	if (!subscriber || last_flush__is_on() || !sample_windows__is_due(clock__now()))
+	if (!subscriber || !sample_windows__is_due(clock__now()))
 		return;
+	if (last_flush__is_on())
+		return sample_windows__put_off(clock__now());
 	if (kinds && !switch_barrier__begin(!opens, false))
 		return sample_windows__put_off(clock__now());
 	if (opens) {
@@ -408,8 +410,6 @@ void control__follow(void)
 		is_refused = false;
 	seen_up = up;
 	seen_readable_up = readable;
-	if (subscriber)
-		last_flush__follow(groups_on, clock__now());
 	if (cycle_has_changed() && subscriber)
 		sample_windows__follow(groups_on, clock__now());
 	/* Before any call of the driver: from here on nothing is called. */
@@ -423,6 +423,8 @@ void control__follow(void)
 		wanted &= ~BIT(OBJECT);
 	if (callbacks__fetch_fatal())
 		become_fatal();
+	if (subscriber && wanted == groups_on)
+		last_flush__follow(groups_on, clock__now());
 	/* Or nothing could be enabled and the listener has detached. */
 	if (status__state() != CUDA_STATE_INERT &&
 	    (wanted != groups_on || (subscriber && (!wanted || graph_workarounds__are_due())))) {
@@ -478,7 +480,7 @@ void control__finish(void)
 		deferred_kinds__finish();
 		rings__flush();
 		pc_sampling__finish();
-		if (activity_kinds__any())
+		if (activity_kinds__any() || activity_buffers__are_out())
 			cupti_api__get()->ActivityFlushAll(CUPTI_FLUSH_FORCED);
 	}
 	control__say_end();

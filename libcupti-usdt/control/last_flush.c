@@ -7,8 +7,8 @@
  * what runs then ends within milliseconds, as a rule, and a flush that is not forced returns it.
  *
  * Failure modes: 1. the consumer does not go, or another one comes: the kinds go on again. 2. a
- * kernel runs on and on: the flush is forced after all. 3. launches meanwhile have no times: they
- * come after the end of what the consumer looks at.
+ * kernel runs on and on, or switching is dangerous (before 13.0 Update 1): the flush is forced. 3.
+ * launches meanwhile have no times: they come after the end of what the consumer looks at.
  */
 #include "libcupti-usdt/control/last_flush.h"
 
@@ -18,8 +18,9 @@
 #include "libcupti-usdt/emit/sample_windows.h"
 #include "libcupti-usdt/emit/status.h"
 #include "libcupti-usdt/trace/flusher.h"
+#include "libcupti-usdt/trace/switch_barrier.h"
 
-#define STAYS_NS 1000000000ULL
+#define STAYS_NS 2000000000ULL /* longer than the consumer waits */
 
 static bool seen, kinds_off;
 static uint64_t answered, since, up;
@@ -27,7 +28,8 @@ static uint64_t answered, since, up;
 static void begin(uint64_t now)
 {
 	rings__flush();
-	if (probe_sites__one_listener() && activity_kinds__any() && activity_kinds__switch(0)) {
+	if (probe_sites__one_listener() && !switch_barrier__is_needed() && activity_kinds__any() &&
+	    activity_kinds__switch(0)) {
 		kinds_off = true;
 		since = now;
 		up = probe_sites__up();
@@ -61,7 +63,9 @@ bool last_flush__is_on(void)
 
 void last_flush__follow(uint32_t groups_on, uint64_t now)
 {
-	if (!kinds_off || (!(probe_sites__up() & ~up) && now - since < STAYS_NS))
+	bool goes = site_wanted(flush) && !(probe_sites__up() & ~up) && now - since < STAYS_NS;
+
+	if (!kinds_off || goes)
 		return;
 	kinds_off = !activity_kinds__switch(sample_windows__groups(groups_on));
 }

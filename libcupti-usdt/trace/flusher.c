@@ -30,7 +30,7 @@
 #define SETTLE_MS   5
 #define AGAIN_MS    3
 #define AGAIN_TIMES 8
-#define LAST_TIMES  30 /* the consumer waits for 150 ms */
+#define LAST_TIMES  30 /* the consumer waits for 1.5 s */
 #define SETTLE_MAX  20
 
 static _Atomic(uint32_t) wakes; /* futex */
@@ -68,7 +68,7 @@ static void flush_all(void)
 		thread__rest(AGAIN_MS * 1000);
 		cupti_api__get()->ActivityFlushAll(0);
 	}
-	if (last && activity_buffers__are_out())
+	if (last && probe_sites__one_listener() && activity_buffers__are_out())
 		flush_forced();
 	atomic_store(&flushed, began);
 	wakeup__request();

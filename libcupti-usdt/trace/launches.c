@@ -218,6 +218,8 @@ void launches__record(struct ring *ring, int domain, uint32_t cbid,
 	if (captured)
 		launch.flags &= ~CUDA_LAUNCH_TIMED;
 	read_params(&launch, shape, data->params);
+	if (shape == LAUNCH_GRAPH && ring && ring->node_created >= start)
+		launch.grid[0] = 0; /* it went into another graph */
 	launch.tid = ring__tid(ring);
 	if (launch.flags & CUDA_LAUNCH_RANGES)
 		launch.flags |= (nvtx__depth(ring) & 31) << 2;

@@ -104,8 +104,9 @@ void pc_graphs__node(struct pc_graphs *graphs, const struct cuda_graph_node *rec
 	node->graph = record->graph;
 	if (!graph)
 		return;
+	if (!graph->has_nodes)
+		graph->tid = record->tid;
 	graph->has_nodes = true;
-	graph->tid = record->tid;
 }
 
 /* While a thread instantiates a graph, it creates no others: those that have later ids are parts of

@@ -238,7 +238,7 @@ static void handle_host(struct pc_stacks *all, struct own *own, struct process *
 		pc_graphs__exec(own->graphs, (const void *)record);
 	else if (record->kind == CUDA_RECORD_GRAPH_ORIGIN)
 		handle_origin(all, own, process, (const void *)record);
-	else if (record->kind == CUDA_RECORD_GRAPH_LAUNCH && !launch->result)
+	else if (record->kind == CUDA_RECORD_GRAPH_LAUNCH && !launch->result && launch->grid[0])
 		pc_graphs__launch(own->graphs, launch->grid[0]);
 }
 
