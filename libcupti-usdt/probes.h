@@ -59,8 +59,9 @@
  *   cuda:flush (u64 instance)
  *     A request, not an event: as its semaphore rises, all that has been recorded is sent, also what
  *     CUPTI would keep for longer. Then the status is sent, with the time from which on more may come
- *     (flushed), and it fires. For consumers that are about to go: while nobody else listens, CUPTI
- *     hands out buffers in which work is unfinished, which is lost then.
+ *     (flushed), and it fires. For consumers that are about to go: while nobody else listens, what
+ *     is launched from then on gets no times as long as the semaphore is up, for 2 s at most; and if
+ *     work goes on for 90 ms, CUPTI hands out buffers in which it is unfinished, which is lost then.
  *
  * Readable probes, for bpftrace, perf and systemtap (cost more: one hit an event; fire only while their
  * own semaphore is up; plain scalars and NUL-terminated strings):

@@ -26,6 +26,7 @@ static inline bool record_times__is_of_graph(const struct cuda_record *record)
 	return record->kind == CUDA_RECORD_GRAPH_NODE || record->kind == CUDA_RECORD_GRAPH_ORIGIN ||
 	       record->kind == CUDA_RECORD_GRAPH_EXEC;
 }
+
 /* False: this kind has no times. A moment is both. */
 bool record_times__span(const struct cuda_record *record, uint64_t *start, uint64_t *end);
 

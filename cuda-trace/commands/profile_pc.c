@@ -185,11 +185,15 @@ static void say_unknown(const struct pc_graphs_unknown *unknown)
 			"cuda-trace profile: %llu launches were of graphs that were created before "
 			"tracing began: -g does not know which code put their kernels there\n",
 			(unsigned long long)unknown->launches);
-	if (unknown->nodes || unknown->left_out)
+	if (unknown->nodes)
 		fprintf(stderr,
-			"cuda-trace profile: -g does not know which code put %llu kernels into "
+			"cuda-trace profile: -g does not know which code put %llu nodes into "
 			"graphs\n",
-			(unsigned long long)(unknown->nodes + unknown->left_out));
+			(unsigned long long)unknown->nodes);
+	if (unknown->left_out)
+		fprintf(stderr,
+			"cuda-trace profile: too many graphs: -g leaves out %llu records of them\n",
+			(unsigned long long)unknown->left_out);
 }
 
 /* Before the table is sorted. */

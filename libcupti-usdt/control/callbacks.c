@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * API enter and exit → host records. This is the program's own path: no lock that is waited for,
- * no allocation after a thread's first launch, no CUPTI or CUDA call, errno as it was.
+ * no allocation after a thread's first launch, no CUPTI or CUDA call but for ids and names of what
+ * is in graphs, errno as it was.
  *
  * The time of entry is kept in the 64 bits that CUPTI keeps for each call, so nested calls (the
  * driver's inside the runtime's) need nothing of ours. Failure modes: 1. the exit of a call whose

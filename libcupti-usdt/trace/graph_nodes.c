@@ -71,9 +71,8 @@ static void record_exec(const struct cupti_graph_data *about)
 		ring__append(ring, CUDA_GROUP_GRAPH_NODES, &record.head);
 }
 
-void graph_nodes__record(uint32_t cbid, const struct cupti_resource_data *data)
+static void record_node(uint32_t cbid, const struct cupti_graph_data *about)
 {
-	const struct cupti_graph_data *about = data->more;
 	struct ring *ring = rings__mine();
 	uint64_t now = timestamps__now();
 	struct cuda_graph_node record = {
@@ -84,11 +83,6 @@ void graph_nodes__record(uint32_t cbid, const struct cupti_resource_data *data)
 		.tid = ring__tid(ring),
 	};
 
-	if (cbid == CUPTI_RESOURCE_EXEC_CREATED) {
-		if (graph_nodes__for_samples())
-			record_exec(about);
-		return;
-	}
 	if (ring && cbid == CUPTI_RESOURCE_NODE_CREATED) {
 		ring->node_created = now;
 		ring->node = record.node;
@@ -106,6 +100,15 @@ void graph_nodes__record(uint32_t cbid, const struct cupti_resource_data *data)
 		return;
 	record.start = record.end = timestamps__to_ns(now);
 	probe_sites__graph_node(&record);
+}
+
+/* Of an executable graph, nothing but that is known to be set. */
+void graph_nodes__record(uint32_t cbid, const struct cupti_resource_data *data)
+{
+	if (cbid != CUPTI_RESOURCE_EXEC_CREATED)
+		record_node(cbid, data->more);
+	else if (graph_nodes__for_samples())
+		record_exec(data->more);
 }
 
 void graph_nodes__origin(struct ring *ring, uint32_t correlation, uint32_t name, uint64_t start,

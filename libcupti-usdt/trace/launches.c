@@ -108,13 +108,6 @@ static void read_runtime(struct cuda_launch *to, const struct runtime_params *pa
 	to->stream = params->stream;
 }
 
-static void read_graph(struct cuda_launch *to, const struct graph_params *params)
-{
-	to->stream = params->stream;
-	if (graph_nodes__for_samples() && !to->result)
-		to->grid[0] = graph_nodes__exec_id(params->graph);
-}
-
 /* Fills what of a record comes from them. */
 static void read_params(struct cuda_launch *to, enum launch_shape shape, const void *params)
 {
@@ -130,7 +123,7 @@ static void read_params(struct cuda_launch *to, enum launch_shape shape, const v
 	else if (shape == LAUNCH_RUNTIME)
 		read_runtime(to, params);
 	else if (shape == LAUNCH_GRAPH)
-		read_graph(to, params);
+		to->stream = ((const struct graph_params *)params)->stream;
 }
 
 bool launches__is_graph(int domain, uint32_t cbid)
@@ -154,13 +147,27 @@ void *launches__function(uint32_t cbid, const void *params)
 	return NULL;
 }
 
+/* The call created a node: nothing runs before that node's graph is launched. */
+static bool is_captured(const struct ring *ring, uint64_t start)
+{
+	return ring && ring->node_created >= start;
+}
+
+/* 0 = nobody needs it. */
+static uint32_t executable_id(unsigned int group, const struct graph_params *params)
+{
+	bool needed = group == CUDA_GROUP_LAUNCH && graph_nodes__for_samples();
+
+	return needed && params ? graph_nodes__exec_id(params->graph) : 0;
+}
+
 /* Somebody wants more than the batch: a stack, or the readable probe. */
 static COLD_PATH void tell_others(struct ring *ring, unsigned int group, uint64_t start,
 				  uint64_t end, struct cuda_launch *launch)
 {
 	/* A captured launch is one for all replays: no other stack says where their kernels are
 	 * from. */
-	if (group == CUDA_GROUP_LAUNCH && ring && ring->node_created >= start) {
+	if (group == CUDA_GROUP_LAUNCH && is_captured(ring, start)) {
 		stack_sampling__take(ring, launch->head.correlation, launch->context);
 		if (graph_nodes__for_samples())
 			graph_nodes__origin(ring, launch->head.correlation, launch->name, start,
@@ -218,8 +225,8 @@ void launches__record(struct ring *ring, int domain, uint32_t cbid,
 	if (captured)
 		launch.flags &= ~CUDA_LAUNCH_TIMED;
 	read_params(&launch, shape, data->params);
-	if (shape == LAUNCH_GRAPH && ring && ring->node_created >= start)
-		launch.grid[0] = 0; /* it went into another graph */
+	if (shape == LAUNCH_GRAPH && !launch.result && !is_captured(ring, start))
+		launch.grid[0] = executable_id(group, data->params);
 	launch.tid = ring__tid(ring);
 	if (launch.flags & CUDA_LAUNCH_RANGES)
 		launch.flags |= (nvtx__depth(ring) & 31) << 2;

@@ -382,6 +382,29 @@ fires() {
 	assert_equal "$(grep '^record probe=kernel_batch' "$OUT" | grep -o 'correlation=[1-9][0-9]*' | sort -u | wc -l)" 200
 }
 
+# GPU records are on, or off, by the simulation's log.
+kernels_are() {
+	[ "$(grep -o 'kinds=[0-9,]*' "$SIMCUDA_LOG" | tail -n 1 | grep -Ec '[=,]10(,|$)')" = "$1" ]
+}
+
+@test "the last flush (the listener stays, or asks for too long) switches GPU records off, and on again" {
+	requires root bpf sim
+	export SIMCUDA_LOG=$BATS_TEST_TMPDIR/cupti.log
+	CUPTI_USDT_START=1 start storm "$SIM" "$WORKLOADS/launch-storm" -s 60 -p 2000
+	local pid
+	pid=$(process launch-storm "$storm_PID")
+	start stays "$LISTEN" -p "$pid" -t 30000 "$AGENT" launch_batch kernel_batch status hello_0
+	wait_for 10 kernels_are 1
+	start asks "$LISTEN" -p "$pid" -t 800 "$AGENT" flush
+	wait_for 10 kernels_are 0
+	finished "$asks_PID"
+	wait_for 2 kernels_are 1
+	start asks "$LISTEN" -p "$pid" -t 20000 "$AGENT" flush
+	wait_for 10 kernels_are 0
+	wait_for 5 kernels_are 1
+	run ! grep '^lost ' "$BATS_TEST_TMPDIR/stays.out"
+}
+
 @test "two listeners (the second comes later) both know every name" {
 	requires root bpf sim
 	CUPTI_USDT_START=1 start storm "$SIM" "$WORKLOADS/launch-storm" -s 30 -p 200

@@ -178,13 +178,12 @@ shares() {
 	run -0 xmllint --noout f.svg
 }
 
-@test "profile --pc -g (known chain of functions) parts a kernel's samples as its launches are" {
-	requires bpf sim
-	printf '%s\n' 'spin 70 wait 1000 spin.cu 7' 'lonely 10 barrier 500' >script
+# parted PROGRAM ARGS: the shares of its call stacks in $output, of samples as `script` says them; it lingers until they have come.
+parted() {
 	mkfifo hold
 	exec 8<>hold
 	SIMCUDA_PC_SCRIPT=$PWD/script setsid "$CUDA_TRACE" profile --pc --bursts 10ms/100ms -g --folded f.txt \
-		--flamegraph f.svg --json -o out.json -- "$SIM" "$WORKLOADS/stacks" -n 100 --linger <hold >out 2>err 8>&- 3>&- &
+		--flamegraph f.svg --json -o out.json -- "$SIM" "$@" --linger <hold >out 2>err 8>&- 3>&- &
 	rec_PID=$!
 	echo $rec_PID >>started
 	wait_for 30 grep -q '^expect ' out
@@ -194,6 +193,12 @@ shares() {
 	finished "$rec_PID" 40
 	assert_equal "$status" 0
 	run shares f.txt
+}
+
+@test "profile --pc -g (known chain of functions) parts a kernel's samples as its launches are" {
+	requires bpf sim
+	printf '%s\n' 'spin 70 wait 1000 spin.cu 7' 'lonely 10 barrier 500' >script
+	parted "$WORKLOADS/stacks" -n 100
 	assert_line --regexp '^stacks \([0-9]+\);.*main;train_step;forward;layer;spin;counted__launch;cuLaunchKernel;spin;spin\.cu:7;wait 50\.0$'
 	assert_line --regexp '^stacks \([0-9]+\);.*main;train_step;backward;spin;counted__launch;cuLaunchKernel;spin;spin\.cu:7;wait 16\.7$'
 	# Nobody saw it launched under that name.
@@ -648,19 +653,7 @@ unfaulted() {
 @test "profile --pc -g (kernels in graphs) parts a kernel's samples as launches and launches of graphs had it run" {
 	requires bpf sim
 	printf '%s\n' 'spin 70 wait 1000 spin.cu 7' >script
-	mkfifo hold
-	exec 8<>hold
-	SIMCUDA_PC_SCRIPT=$PWD/script setsid "$CUDA_TRACE" profile --pc --bursts 10ms/100ms -g --folded f.txt \
-		-o out.txt -- "$SIM" "$WORKLOADS/graph-origins" -n 50 --nodes 7 --eager 400 --copies --linger <hold >out 2>err 8>&- 3>&- &
-	rec_PID=$!
-	echo $rec_PID >>started
-	wait_for 30 grep -q '^expect ' out
-	sleep 1
-	exec 8>&-
-	: >hold
-	finished "$rec_PID" 40
-	assert_equal "$status" 0
-	run shares f.txt
+	parted "$WORKLOADS/graph-origins" -n 50 --nodes 7 --eager 400 --copies
 	# 100, 50, 350, 50 (in a child graph) and 400 launches of 950.
 	assert_line --regexp ';main;run;make_captured;embed;captured;cuLaunchKernel;spin;spin\.cu:7;wait 10\.[56]$'
 	assert_line --regexp ';main;run;make_captured;head;captured;cuLaunchKernel;spin;spin\.cu:7;wait 5\.[23]$'

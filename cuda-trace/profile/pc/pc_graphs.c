@@ -20,10 +20,11 @@
 #define MAX_COPIES 64	/* of copies of a node */
 #define MAX_PARTS  1024 /* graphs that are looked at, as they may be a part of another one */
 
+/* Nodes and graphs have numbers from 1 on; 0 = none, or not known. */
 struct node {
-	uint64_t original; /* 0 = it is no copy */
-	uint32_t graph;	   /* 0 = not known */
-	uint32_t place;	   /* 0 = not known */
+	uint32_t original; /* the node that it is a copy of */
+	uint32_t graph;
+	uint32_t place;
 	bool is_kernel;
 };
 
@@ -31,8 +32,8 @@ struct graph {
 	uint64_t launches;
 	uint32_t id;
 	uint32_t tid;	 /* who created its first node */
-	uint32_t around; /* id of the executable graph that it is a part of; 0 = of none */
-	bool has_nodes;
+	uint32_t around; /* the executable graph that it is a part of */
+	bool is_known;	 /* somebody saw how it was created */
 };
 
 struct pc_graphs {
@@ -61,105 +62,116 @@ void pc_graphs__free(struct pc_graphs *graphs)
 	free(graphs);
 }
 
-static struct node *node_of(struct pc_graphs *all, uint64_t id)
+static uint32_t number_of(struct key_index *index, uint64_t id)
 {
-	ssize_t known = key_index__find(&all->nodes_by_id, id);
+	ssize_t known = key_index__find(index, id);
 
-	if (known >= 0)
-		return &all->nodes[known];
+	return known < 0 ? 0 : known + 1;
+}
+
+static uint32_t node_of(struct pc_graphs *all, uint64_t id)
+{
+	uint32_t number = number_of(&all->nodes_by_id, id);
+
+	if (number)
+		return number;
 	if (all->node_count == MAX_NODES ||
 	    !array_grow__zeroed(all->nodes, all->node_capacity, (size_t)all->node_count + 1) ||
 	    !key_index__add(&all->nodes_by_id, id, all->node_count)) {
 		all->left_out++;
-		return NULL;
+		return 0;
 	}
-	return &all->nodes[all->node_count++];
+	return ++all->node_count;
 }
 
-static struct graph *graph_of(struct pc_graphs *all, uint32_t id)
+static uint32_t graph_of(struct pc_graphs *all, uint32_t id)
 {
-	ssize_t known = key_index__find(&all->graphs_by_id, id);
+	uint32_t number = number_of(&all->graphs_by_id, id);
 
-	if (known >= 0)
-		return &all->graphs[known];
+	if (number)
+		return number;
 	if (all->graph_count == MAX_GRAPHS ||
 	    !array_grow__zeroed(all->graphs, all->graph_capacity, (size_t)all->graph_count + 1) ||
 	    !key_index__add(&all->graphs_by_id, id, all->graph_count)) {
 		all->left_out++;
-		return NULL;
+		return 0;
 	}
 	all->graphs[all->graph_count].id = id;
-	return &all->graphs[all->graph_count++];
+	return ++all->graph_count;
 }
 
-/* A copy comes once as created and once with its original. */
+/* A copy comes once as created and once with its original, which may come later itself. */
 void pc_graphs__node(struct pc_graphs *graphs, const struct cuda_graph_node *record)
 {
-	struct node *node = graphs ? node_of(graphs, record->node) : NULL;
-	struct graph *graph = node && record->graph ? graph_of(graphs, record->graph) : NULL;
+	uint32_t number = graphs ? node_of(graphs, record->node) : 0;
+	uint32_t original = number && record->original ? node_of(graphs, record->original) : 0;
+	uint32_t in = number && record->graph ? graph_of(graphs, record->graph) : 0;
+	struct graph *graph;
 
-	if (!node)
+	if (!number)
 		return;
-	node->original = record->original ? record->original : node->original;
-	node->graph = record->graph;
-	if (!graph)
+	if (original)
+		graphs->nodes[number - 1].original = original;
+	graphs->nodes[number - 1].graph = in;
+	if (!in)
 		return;
-	if (!graph->has_nodes)
+	graph = &graphs->graphs[in - 1];
+	if (!graph->is_known)
 		graph->tid = record->tid;
-	graph->has_nodes = true;
+	graph->is_known = true;
 }
 
 /* While a thread instantiates a graph, it creates no others: those that have later ids are parts of
  * it. The records of their nodes may come before those of its own. */
 void pc_graphs__exec(struct pc_graphs *graphs, const struct cuda_graph_exec *exec)
 {
-	uint32_t count = graphs ? graphs->graph_count : 0;
+	uint32_t number = graphs ? graph_of(graphs, exec->graph) : 0;
+	uint32_t count = number ? graphs->graph_count : 0;
 
+	if (number)
+		graphs->graphs[number - 1].is_known = true;
 	for (uint32_t i = count > MAX_PARTS ? count - MAX_PARTS : 0; i < count; i++) {
 		struct graph *graph = &graphs->graphs[i];
 
 		if (graph->id > exec->graph && graph->tid == exec->tid && !graph->around)
-			graph->around = exec->graph;
+			graph->around = number;
 	}
 }
 
 void pc_graphs__origin(struct pc_graphs *graphs, uint64_t id, uint32_t place)
 {
-	struct node *node = graphs ? node_of(graphs, id) : NULL;
+	uint32_t number = graphs ? node_of(graphs, id) : 0;
 
-	if (!node)
+	if (!number)
 		return;
-	node->is_kernel = true;
-	node->place = place ? place : node->place;
+	graphs->nodes[number - 1].is_kernel = true;
+	if (place)
+		graphs->nodes[number - 1].place = place;
 }
 
 void pc_graphs__launch(struct pc_graphs *graphs, uint32_t id)
 {
-	struct graph *graph = graphs ? graph_of(graphs, id) : NULL;
+	uint32_t number = graphs ? graph_of(graphs, id) : 0;
 
-	if (graph)
-		graph->launches++;
+	if (number)
+		graphs->graphs[number - 1].launches++;
 }
 
+/* NULL = originals in a circle. */
 static const struct node *first_of(const struct pc_graphs *all, const struct node *node)
 {
-	for (int i = 0; i < MAX_COPIES && node->original; i++) {
-		ssize_t known = key_index__find(&all->nodes_by_id, node->original);
-
-		if (known < 0)
-			return NULL;
-		node = &all->nodes[known];
-	}
+	for (int i = 0; i < MAX_COPIES && node->original; i++)
+		node = &all->nodes[node->original - 1];
 	return node->original ? NULL : node;
 }
 
 static uint64_t launches_of(const struct pc_graphs *all, const struct node *node)
 {
-	ssize_t known = node->graph ? key_index__find(&all->graphs_by_id, node->graph) : -1;
+	const struct graph *graph = node->graph ? &all->graphs[node->graph - 1] : NULL;
 
-	if (known >= 0 && all->graphs[known].around)
-		known = key_index__find(&all->graphs_by_id, all->graphs[known].around);
-	return known < 0 ? 0 : all->graphs[known].launches;
+	if (graph && graph->around)
+		graph = &all->graphs[graph->around - 1];
+	return graph ? graph->launches : 0;
 }
 
 void pc_graphs__sum(const struct pc_graphs *graphs,
@@ -174,11 +186,11 @@ void pc_graphs__sum(const struct pc_graphs *graphs,
 
 		if (first && first->place)
 			add(context, first->place, launches);
-		else if (launches && (!first || first->is_kernel))
+		else if (launches && (!first || first->is_kernel || !first->graph))
 			unknown->nodes++;
 	}
 	for (uint32_t i = 0; i < graphs->graph_count; i++)
-		if (!graphs->graphs[i].has_nodes)
+		if (!graphs->graphs[i].is_known)
 			unknown->launches += graphs->graphs[i].launches;
 	unknown->left_out += graphs->left_out;
 }

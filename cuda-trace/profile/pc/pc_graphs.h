@@ -14,8 +14,8 @@ struct pc_graphs;
 /* What is not known. */
 struct pc_graphs_unknown {
 	uint64_t launches; /* of graphs that were created before anybody watched */
-	uint64_t nodes;	   /* kernels of launched graphs whose call is not known */
-	uint64_t left_out; /* nodes and graphs beyond what is kept */
+	uint64_t nodes;	   /* of launched graphs, whose call is not known; may be copies, too */
+	uint64_t left_out; /* records of nodes and graphs beyond what is kept */
 };
 
 /* NULL = no memory; the functions below accept that. */
