@@ -288,6 +288,7 @@ enum load_state { LOAD_RUNS = 0, LOAD_WAITS = 1, LOAD_ANSWERED = 2 };
 struct library_load {
 	__u64 tail; /* the loader's last object that was looked at */
 	__u64 tail_dynamic;
+	__u64 libcuda;	 /* the loader's object of the last one that was found; 0 = not known */
 	__u32 state;	 /* enum load_state */
 	__u32 libraries; /* copies of libcuda that were loaded */
 	__u32 initialized;

@@ -45,8 +45,8 @@ struct loader_walk {
 	__u64 at;
 	__u64 tail;
 	__u64 tail_dynamic;
-	__u32 found;
-	__u32 pad;
+	__u64 known; /* a libcuda that was found before */
+	__u64 found;
 };
 
 #define LOADER_OBJECTS_MAX 4096
@@ -106,12 +106,14 @@ static long walk_loaded(__u32 turn, struct loader_walk *walk)
 	walk->tail = walk->at;
 	walk->tail_dynamic = object.dynamic;
 	walk->at = object.next;
-	walk->found = is_libcuda(object.name);
-	return walk->found != 0;
+	if (walk->tail == walk->known || !is_libcuda(object.name))
+		return 0;
+	walk->found = walk->tail;
+	return 1;
 }
 
 /* New objects come last. One that was unloaded since may have had the same place: then the whole
- * list is read again. */
+ * list is read again, as for a program that loads and unloads something all the time. */
 static __always_inline __u64 first_new(const struct library_load *load, __u64 first)
 {
 	struct loader_object tail, before;
@@ -124,9 +126,10 @@ static __always_inline __u64 first_new(const struct library_load *load, __u64 fi
 	return tail.next;
 }
 
-/* Threads that wait now, and how many may: the tool needs a processor, too. */
+/* Threads that wait now, and how many may: the tool needs a processor, too. 0: it answers nobody,
+ * because it still looks for the processes that there are, or has finished. */
 __u32 load_waiters;
-const volatile __u32 load_waiters_max = 1;
+volatile __u32 load_waiters_max;
 
 struct load_pause {
 	__u64 until;
@@ -139,7 +142,7 @@ static long pause_turn(__u32 turn, struct load_pause *pause)
 {
 	struct library_load *load = bpf_map_lookup_elem(&loads, &pause->pid);
 
-	if (!load || *(volatile __u32 *)&load->state != LOAD_WAITS ||
+	if (!load || *(volatile __u32 *)&load->state != LOAD_WAITS || !load_waiters_max ||
 	    bpf_ktime_get_ns() >= pause->until) {
 		pause->over = 1;
 		return 1;
@@ -194,6 +197,7 @@ static __always_inline void inherit_load(__u32 parent, __u32 child)
 	inherited.tail = load->tail;
 	inherited.tail_dynamic = load->tail_dynamic;
 	inherited.libraries = load->libraries;
+	inherited.libcuda = load->libcuda;
 	bpf_map_update_elem(&loads, &child, &inherited, BPF_NOEXIST);
 }
 
@@ -220,8 +224,8 @@ int loader_changed(struct pt_regs *ctx)
 	__u32 pid;
 
 	keep_own_stack(ctx);
-	if (!load_is_wanted(&pid) || bpf_probe_read_user(&debug, sizeof(debug), (void *)at) ||
-	    debug.state)
+	if (!load_waiters_max || !load_is_wanted(&pid) ||
+	    bpf_probe_read_user(&debug, sizeof(debug), (void *)at) || debug.state)
 		return 0;
 	load = load_of(pid);
 	if (!load)
@@ -229,12 +233,16 @@ int loader_changed(struct pt_regs *ctx)
 	/* It had loaded libcuda before the tool came. */
 	known = !load->tail && load->libraries;
 	walk.at = first_new(load, debug.first);
+	walk.known = load->libcuda;
 	bpf_loop(LOADER_OBJECTS_MAX, walk_loaded, &walk, 0);
 	if (walk.tail) {
 		load->tail = walk.tail;
 		load->tail_dynamic = walk.tail_dynamic;
 	}
-	if (!walk.found || known)
+	if (!walk.found)
+		return 0;
+	load->libcuda = walk.found;
+	if (known)
 		return 0;
 	load->libraries++;
 	load->state = LOAD_WAITS;
@@ -262,7 +270,7 @@ int driver_initialized(struct pt_regs *ctx)
 	__u32 pid;
 
 	keep_own_stack(ctx);
-	if (PT_REGS_RC(ctx))
+	if (PT_REGS_RC(ctx) || !load_waiters_max)
 		return 0;
 	if (!load_is_wanted(&pid)) {
 		tell_start(START_OTHER, pid, 0);

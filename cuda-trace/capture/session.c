@@ -132,7 +132,6 @@ static int load(struct session *session)
 		options->verbose, &session->left_out);
 	skeleton->rodata->loads_are_watched = session->loads != NULL;
 	skeleton->rodata->loads_wait_for_mappings = options->stacks;
-	skeleton->rodata->load_waiters_max = library_loads__waiters();
 	bpf_map__set_max_entries(skeleton->maps.events,
 				 session_filter__ring_bytes(&session->options));
 	probe_link__prepare(skeleton->obj);
@@ -326,6 +325,7 @@ int session__attach(struct session *session)
 	if (session->loads) {
 		driver_source__end_trial(session->driver);
 		link_closer__wait();
+		session_processes__let_wait(session);
 	}
 	session->next_rescan = monotonic__ms() + RESCAN_MS;
 	session->next_hello = monotonic__ms() + HELLO_MS;
@@ -459,7 +459,7 @@ void session__finish(struct session *session)
 	/* Processes that began before. */
 	ring_buffer__consume(session->starts);
 	session->finished = true;
-	session_processes__note_running(session);
+	session_processes__finish(session);
 	dispatcher__close_window(session->dispatcher, monotonic__ns());
 	drain(session);
 	if (dispatcher__running(session->dispatcher))

@@ -226,6 +226,8 @@ static void look_at_process(void *context, uint32_t pid, const char *agent)
 	}
 	if (agent && check_agent(session, pid))
 		note_observed(session, pid, agent);
+	if (agent)
+		library_loads__note_running(session->loads, pid);
 	change_source(session, pid, session->options.source == SESSION_DRIVER);
 }
 
@@ -387,15 +389,11 @@ static bool handle_load(struct session *session, const struct event_start *event
 		library_loads__note_exec(session->loads, event->pid);
 		return true;
 	case START_LIBCUDA:
-		if (session->finished)
-			library_loads__answer(session->loads, event->pid);
-		else
+		if (!session->finished)
 			loaded_libcuda(session, event);
 		return true;
 	case START_INITIALIZED:
-		if (session->finished)
-			library_loads__answer(session->loads, event->pid);
-		else
+		if (!session->finished)
 			initialized(session, event);
 		return true;
 	case START_CUPTI_WANTED:
@@ -502,10 +500,16 @@ void session_processes__prepare_injections(struct session *session, const char *
 					session->options.verbose, attach_ended, session);
 }
 
-void session_processes__note_running(struct session *session)
+void session_processes__let_wait(struct session *session)
+{
+	session->skeleton->bss->load_waiters_max = library_loads__waiters();
+}
+
+void session_processes__finish(struct session *session)
 {
 	uint32_t pids[RUNNING_MAX], count = 0;
 
+	session->skeleton->bss->load_waiters_max = 0;
 	if (session->options.held)
 		count = descendants__list(session, session->options.pid, pids, RUNNING_MAX);
 	for (uint32_t i = 0; i < count && i < RUNNING_MAX; i++)

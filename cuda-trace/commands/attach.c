@@ -66,6 +66,10 @@ static void attach_ended(void *context, uint32_t pid, const struct injection_res
 		attaching->status = EXIT_TROUBLE;
 		return;
 	}
+	if (result->met) {
+		printf("%u: already has the injection library\n", pid);
+		return;
+	}
 	printf("%u: attached\n", pid);
 	if (attaching->verbose)
 		say_how(pid, result);

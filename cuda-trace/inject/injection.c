@@ -24,6 +24,7 @@
 #include "cuda-trace/inject/seccomp_filter.h"
 #include "cuda-trace/inject/thread_tracer.h"
 #include "cuda-trace/foreign/foreign_file.h"
+#include "cuda-trace/proc/process_maps.h"
 #include "cuda-trace/proc/process_stat.h"
 
 #define MS	   1000000ull
@@ -321,6 +322,32 @@ static void call_agent(struct work *work, const char *agent)
 	wait_for_call(work);
 }
 
+/* The other one of two tools that attach at the same time may have ended by now. */
+static int refused(struct work *work)
+{
+	int error = injection_target__refused(&work->target);
+
+	if (error == -EPERM && !thread_tracer__seize(&work->tracer, &work->target))
+		return fail(work, -EAGAIN, "another process traced it a moment ago");
+	return fail(work, error, work->target.reason);
+}
+
+static int seize(struct work *work)
+{
+	int error = thread_tracer__seize(&work->tracer, &work->target);
+	struct inspection seen;
+
+	if (error == -EPERM)
+		return refused(work);
+	if (error)
+		return fail(work, error, "its threads cannot be traced");
+	/* Nobody else can load the agent from now on, but somebody may have since the maps were
+	 * read: a second copy would count everything again. */
+	if (!*work->target.agent && !process_maps__process(work->target.pid, &seen) && seen.agent)
+		return fail(work, -EAGAIN, "another tool has loaded the injection library");
+	return 0;
+}
+
 static void inject(struct work *work, uint32_t pid, const char *agent)
 {
 	uint64_t begin = monotonic__ns();
@@ -337,13 +364,8 @@ static void inject(struct work *work, uint32_t pid, const char *agent)
 		return;
 	}
 	work->result.link_us = (monotonic__ns() - begin) / 1000;
-	error = thread_tracer__seize(&work->tracer, &work->target);
-	if (error) {
-		fail(work, error,
-		     error == -EPERM ? "it may not be traced (Yama, or another user's)"
-				     : "its threads cannot be traced");
+	if (seize(work))
 		return;
-	}
 	error = entry_stop__arm(work->stop);
 	if (!error)
 		report(work, &(struct injection_result){.armed = true});

@@ -24,6 +24,7 @@ struct injection_result {
 	uint8_t idle;		   /* no thread entered libcuda: one that slept made the call */
 	uint8_t copied;		   /* the agent came as a copy in memory */
 	uint8_t present;	   /* the process had loaded it */
+	uint8_t met;		   /* another tool loaded it meanwhile; from injections.c */
 	uint8_t started;	   /* its agent had started by itself; from injections.c */
 	uint8_t armed;		   /* of the helper's first message alone, which is not the end */
 	char reason[TARGET_REASON_SIZE]; /* why not; plain text */

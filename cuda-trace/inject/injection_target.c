@@ -93,6 +93,12 @@ static bool is_secure(uint32_t pid)
 	return secure;
 }
 
+/* Another tool that attaches is done within a second: then the process has the agent. */
+static bool attaches(const char *comm)
+{
+	return !strncmp(comm, "cuda-trace", 10);
+}
+
 static int refuse_traced(struct injection_target *target, uint32_t tracer)
 {
 	FILE *file = open_proc(tracer, "comm");
@@ -104,8 +110,8 @@ static int refuse_traced(struct injection_target *target, uint32_t tracer)
 		fclose(file);
 	}
 	text__show(shown, sizeof(shown), *comm ? comm : "ended", 0);
-	return refuse(target, -EBUSY, "process %u (%s) traces it, and a process has one tracer",
-		      tracer, shown);
+	return refuse(target, attaches(comm) ? -EAGAIN : -EBUSY,
+		      "process %u (%s) traces it, and a process has one tracer", tracer, shown);
 }
 
 static int check_status(struct injection_target *target)
@@ -346,6 +352,18 @@ int injection_target__open(struct injection_target *target, uint32_t pid)
 		return refuse(target, -EAGAIN, "it has not loaded libcuda.so yet");
 	target->forked = is_forked(pid, modules[LIBCUDA].base);
 	return find_functions(target, modules);
+}
+
+int injection_target__refused(struct injection_target *target)
+{
+	struct process_status status;
+	int error = read_status(target, &status);
+
+	if (error)
+		return error;
+	if (status.tracer)
+		return refuse_traced(target, status.tracer);
+	return refuse(target, -EPERM, "it may not be traced (Yama, or another user's)");
 }
 
 void injection_target__close(struct injection_target *target)

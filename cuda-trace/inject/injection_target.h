@@ -47,6 +47,8 @@ struct injection_target {
 
 /* 0, or -errno with target->reason set: -EAGAIN where another attempt may succeed. */
 int injection_target__open(struct injection_target *target, uint32_t pid);
+/* Why a thread of it may not be seized: as injection_target__open(). */
+int injection_target__refused(struct injection_target *target);
 void injection_target__close(struct injection_target *target);
 /* Whether the address is at (or within the first instructions of) a function that libcuda exports.
  */

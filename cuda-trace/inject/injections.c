@@ -134,6 +134,17 @@ static void forget_ended(struct injections *injections)
 	injections->count = kept;
 }
 
+static void conclude(struct injections *injections, struct attempt *attempt,
+		     const struct injection_result *result)
+{
+	uint32_t pid = attempt->injection.pid;
+	struct injection_result known = *result;
+
+	attempt->state = ATTEMPT_OVER;
+	known.started = attempt->need != INJECTION_LOADS;
+	injections->ended(injections->context, pid, &known);
+}
+
 /* False: it has woken up by itself, or has ended. */
 static bool is_needed(const struct attempt *attempt)
 {
@@ -143,12 +154,26 @@ static bool is_needed(const struct attempt *attempt)
 	       (attempt->need == INJECTION_PRIMES || !seen.agent || seen.asleep);
 }
 
+/* Before another attempt. */
+static void stop_trying(struct injections *injections, struct attempt *attempt)
+{
+	bool has_ended = process_stat__start(attempt->injection.pid) != attempt->injection.start;
+
+	conclude(injections, attempt,
+		 &(struct injection_result){.met = !has_ended,
+					    .error = has_ended ? -ESRCH : 0,
+					    .attempts = attempt->count,
+					    .reason = "the process has ended"});
+}
+
 static bool begin(struct injections *injections, struct attempt *attempt)
 {
 	uint64_t start = attempt->injection.start;
 
 	if (!is_needed(attempt)) {
 		attempt->state = ATTEMPT_OVER;
+		if (attempt->count)
+			stop_trying(injections, attempt);
 		return true;
 	}
 	if (injection__start(&attempt->injection, attempt->injection.pid, injections->agent))
@@ -200,23 +225,17 @@ void injections__report(const struct injections *injections, uint32_t pid,
 			"cuda-trace: process %u (%s) does not get the injection library, so its "
 			"GPU times are missing: %s\n",
 			pid, comm, result->reason);
+	else if (injections->verbose && result->met)
+		fprintf(stderr,
+			"cuda-trace: process %u (%s) has got the injection library from another "
+			"tool\n",
+			pid, comm);
 	else if (injections->verbose)
 		fprintf(stderr,
 			"cuda-trace: process %u (%s): %s the injection library; %u of %u threads "
 			"stopped for up to %.1f ms\n",
 			pid, comm, result->present ? "woke" : "loaded",
 			result->stopped + result->idle, result->threads, result->stop_us / 1e3);
-}
-
-static void conclude(struct injections *injections, struct attempt *attempt,
-		     const struct injection_result *result)
-{
-	uint32_t pid = attempt->injection.pid;
-	struct injection_result known = *result;
-
-	attempt->state = ATTEMPT_OVER;
-	known.started = attempt->need != INJECTION_LOADS;
-	injections->ended(injections->context, pid, &known);
 }
 
 static void end(struct injections *injections, struct attempt *attempt,

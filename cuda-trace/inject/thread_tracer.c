@@ -56,7 +56,8 @@ static int seize(pid_t id)
 	return -refusal;
 }
 
-/* One pass over the threads that are not seized yet; true if there was any. */
+/* One pass over the threads that are not seized yet, the oldest first: of two tools that begin at
+ * once, one gets the main thread, and the other gets none. True if there was any. */
 static bool seize_new(struct thread_tracer *tracer, int *error)
 {
 	char path[64];
@@ -66,7 +67,7 @@ static bool seize_new(struct thread_tracer *tracer, int *error)
 
 	snprintf(path, sizeof(path), "/proc/%u/task", tracer->target->pid);
 	tasks = opendir(path);
-	while (tasks && (entry = readdir(tasks))) {
+	while (tasks && !*error && (entry = readdir(tasks))) {
 		pid_t id = strtol(entry->d_name, NULL, 10);
 		int refusal;
 
@@ -77,7 +78,7 @@ static bool seize_new(struct thread_tracer *tracer, int *error)
 			char state = process_stat__thread_state(tracer->target->pid, id);
 
 			/* One that ends is refused as one that may not be traced. */
-			if (refusal != -ESRCH && !*error && !process_stat__is_end(state))
+			if (refusal != -ESRCH && !process_stat__is_end(state))
 				*error = refusal;
 			continue;
 		}

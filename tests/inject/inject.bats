@@ -93,6 +93,35 @@ ends_well() { # NAME
 	json out.json '.totals.kernels > 100'
 }
 
+# One of them loads the library. The others see that it traces the program, and wait for it.
+@test "stat -p, trace -p, attach (four at the same moment) all work, with one copy of the library" {
+	local name pid turn
+	for turn in 1 2 3; do
+		# It launches rarely, so that the others begin while the first waits for a launch.
+		storm busy -s 20 -p 400000
+		start one "$SIM" "$CUDA_TRACE" stat --json -o one.json -p "$busy_PID" -d 2
+		start two "$SIM" "$CUDA_TRACE" stat --json -o two.json -p "$busy_PID" -d 2
+		start three timeout 30 "$CUDA_TRACE" attach -p "$busy_PID"
+		ct_says trace --json -e objects,kernels -o four.json -p "$busy_PID" -d 2
+		# shellcheck disable=SC2154
+		refute_regex "$stderr" "does not get"
+		for name in one two three; do
+			pid=${name}_PID
+			finished "${!pid}"
+			assert_equal "$turn $name $status" "$turn $name 0"
+			# That one of them came later, as they may say, is true.
+			refute_regex "$(cat "$name.err")" "does not get"
+		done
+		assert_regex "$(cat three.out)" "^$busy_PID: (attached|already has the injection library)$"
+		json one.json '.totals.kernels > 2 and .lost.total == 0'
+		json two.json '.totals.kernels > 2 and .lost.total == 0'
+		jq -es 'map(select(.event == "kernel" and .gpu_ns > 0)) | length > 2' four.json
+		jq -es 'map(select(.event == "device")) | length == 1' four.json
+		assert_equal "$(grep -c 'r-xp.*libcupti-usdt' "/proc/$busy_PID/maps")" 1
+		kill "$busy_PID"
+	done
+}
+
 @test "attach (a program that sleeps in read, epoll_wait, futex) brings it back as it was" {
 	cc -O2 -o still "$TOP/tests/inject/still.c" -ldl
 	local call
