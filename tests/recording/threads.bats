@@ -135,7 +135,8 @@ place() {
 	planted loader process
 	place '^read[(][)] of a pipe.*woken by loader, which (was on the CPU in|had to wait for a CPU)'
 	planted sleeps sleep
-	planted each-sync cuda_call
+	# Longer than what a busy kernel takes to wake it up.
+	SIMCUDA_WAKE_NS=1000000 planted each-sync cuda_call
 	place 'cuStreamSynchronize'
 	planted pageable cuda_call
 	place 'of pageable memory$'

@@ -103,7 +103,8 @@ advice() {
 }
 
 @test "stat --idle (a wait after each kernel) blames that call" {
-	planted each-sync cuda_call
+	# Longer than what a busy kernel takes to wake it up.
+	SIMCUDA_WAKE_NS=1000000 planted each-sync cuda_call
 	place '^cuStreamSynchronize$'
 	advice 'less often'
 }
