@@ -631,21 +631,24 @@ struct cuda_pc_window {
 };
 
 /* Why records were lost inside the process. X(enumerator, stable key, text) */
-#define CUDA_LOST_REASONS(X)                                                         \
-	X(CUPTI_DROPPED, "cupti_dropped", "CUPTI ran out of buffers")                \
-	X(POOL_EMPTY, "pool_empty", "the injection library's buffer pool was empty") \
-	X(INVALID, "invalid", "CUPTI delivered a record without valid times")        \
-	X(UNFINISHED, "unfinished", "the program ended before the GPU had finished") \
-	X(NAMES_FULL, "names_full",                                                  \
-	  "the injection library's name table was full (names, not events)")         \
-	X(THREADS_FULL, "threads_full", "no batch was left for a thread")            \
-	X(PROFILED, "profiled",                                                      \
-	  "launches without times, and copies unseen: PC samples were taken")        \
-	X(RANGES_FULL, "ranges_full",                                                \
-	  "more NVTX ranges were open than the injection library keeps")             \
-	X(NAMELESS_NODES, "nameless_nodes", "CUPTI has no id for a node of a graph") \
-	X(PAYLOADS, "nvtx_payloads",                                                 \
-	  "payloads of NVTX events: too large, too many at once, or of an unknown schema")
+#define CUDA_LOST_REASONS(X)                                                                      \
+	X(CUPTI_DROPPED, "cupti_dropped", "CUPTI ran out of buffers")                             \
+	X(POOL_EMPTY, "pool_empty", "the injection library's buffer pool was empty")              \
+	X(INVALID, "invalid", "CUPTI delivered a record without valid times")                     \
+	X(UNFINISHED, "unfinished", "the program ended before the GPU had finished")              \
+	X(NAMES_FULL, "names_full",                                                               \
+	  "the injection library's name table was full (names, not events)")                      \
+	X(THREADS_FULL, "threads_full", "no batch was left for a thread")                         \
+	X(PROFILED, "profiled",                                                                   \
+	  "launches without times, and copies unseen: PC samples were taken")                     \
+	X(RANGES_FULL, "ranges_full",                                                             \
+	  "more NVTX ranges were open than the injection library keeps")                          \
+	X(NAMELESS_NODES, "nameless_nodes", "CUPTI has no id for a node of a graph")              \
+	X(PAYLOADS, "nvtx_payloads",                                                              \
+	  "payloads of NVTX events: too large, too many at once, or of an unknown schema")        \
+	X(OTHER_LEFT, "other_left",                                                               \
+	  "launches without times, and copies unseen: another tool left, which looked like this " \
+	  "one")
 
 enum cuda_lost_reason {
 #define CUDA_LOST_ENUMERATOR(name, key, text) CUDA_LOST_##name,

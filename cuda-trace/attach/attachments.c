@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include "bpf/event.h"
 #include "cuda-trace/base/clock.h"
+#include "cuda-trace/attach/hello_numbers.h"
 #include "cuda-trace/attach/multi_link.h"
 #include "cuda-trace/attach/probe_link.h"
 #include "cuda-trace/attach/sandboxed.h"
@@ -48,7 +49,8 @@ struct attachments {
 	int capacity;
 	struct place *places;
 	int place_count;
-	unsigned int hello;	  /* which hello probe is next */
+	struct hello_numbers hellos;
+	unsigned int hello;	  /* which hello probe was attached last */
 	uint64_t ready;		  /* ns, when all but the answer was there for the last process */
 	uint64_t dropped;	  /* number of the process that is being released */
 	const char *dropped_path; /* of the file that is */
@@ -80,8 +82,8 @@ struct attachments *attachments__new(struct bpf_object *object, uint32_t groups,
 	attachments->object = object;
 	attachments->groups = groups;
 	attachments->verbose = verbose;
-	/* Tools that run at the same time should not pull the same one. */
-	attachments->hello = getpid();
+	hello_numbers__init(&attachments->hellos);
+	attachments->hello = hello_numbers__take(&attachments->hellos);
 	return attachments;
 }
 
@@ -146,6 +148,7 @@ void attachments__free(struct attachments *attachments)
 	drop(attachments, is_any);
 	for (int i = 0; i < attachments->place_count; i++)
 		free((char *)attachments->places[i].at.path);
+	hello_numbers__free(&attachments->hellos);
 	free(attachments->places);
 	free(attachments->links);
 	free(attachments);
@@ -183,7 +186,8 @@ void attachments__say_hello(struct attachments *attachments)
 	const struct probe_wish hello = {"hello", probe, 0};
 	uint64_t missing;
 
-	snprintf(probe, sizeof(probe), "hello_%u", attachments->hello++ % CUDA_HELLOS);
+	attachments->hello = hello_numbers__take(&attachments->hellos);
+	snprintf(probe, sizeof(probe), "hello_%u", attachments->hello);
 	for (int i = 0; i < attachments->place_count; i++)
 		attach(attachments, &attachments->places[i], CUDA_PROVIDER, &hello, 1, SORT_HELLO,
 		       &missing);
@@ -291,7 +295,7 @@ static int attach_always(struct attachments *attachments, const struct place *pl
 	uint64_t missing;
 	int err;
 
-	snprintf(hello, sizeof(hello), "hello_%u", attachments->hello % CUDA_HELLOS);
+	snprintf(hello, sizeof(hello), "hello_%u", attachments->hello);
 	err = attach(attachments, place, CUDA_PROVIDER, wishes, 5, SORT_OTHER, &missing);
 	if (!err && missing & 0xf)
 		err = -ENOENT;

@@ -95,7 +95,7 @@ void loss_sums__count(const struct loss_sums *sums, const struct stream_counters
 	memset(counts, 0, sizeof(*counts));
 	memcpy(inside, sums->agent, sizeof(sums->agent));
 	if (!wants_times(groups))
-		inside[CUDA_LOST_PROFILED] = 0;
+		inside[CUDA_LOST_PROFILED] = inside[CUDA_LOST_OTHER_LEFT] = 0;
 	for (int group = 0; group < CUDA_GROUP_COUNT; group++) {
 		uint64_t known = kernel->ring_full[group] + kernel->unreadable[group];
 

@@ -6,9 +6,11 @@
  * H200, 13.0 Update 1: docs/internals/agent.md). So if nobody else listens, the kinds go off first:
  * what runs then ends within milliseconds, as a rule, and a flush that is not forced returns it.
  *
- * Failure modes: 1. the consumer does not go, or another one comes: the kinds go on again. 2. a
- * kernel runs on and on, or switching is dangerous (before 13.0 Update 1): the flush is forced. 3.
- * launches meanwhile have no times: they come after the end of what the consumer looks at.
+ * Failure modes: 1. the consumer does not go, as there are two with the same hello probe, or
+ * another one comes: the kinds go on again, and the launches that the former has missed count as
+ * lost. 2. a kernel runs on and on, or switching is dangerous (before 13.0 Update 1): the flush is
+ * forced. 3. launches meanwhile have no times: they come after the end of what the consumer looks
+ * at.
  */
 #include "libcupti-usdt/control/last_flush.h"
 
@@ -23,11 +25,12 @@
 #define STAYS_NS 2000000000ULL /* longer than the consumer waits */
 
 static bool seen, kinds_off;
-static uint64_t answered, since, up;
+static uint64_t answered, since, up, launches;
 
 static void begin(uint64_t now)
 {
 	rings__flush();
+	launches = rings__launches();
 	if (probe_sites__one_listener() && !switch_barrier__is_needed() && activity_kinds__any() &&
 	    activity_kinds__switch(0)) {
 		kinds_off = true;
@@ -68,6 +71,8 @@ void last_flush__follow(uint32_t groups_on, uint64_t now)
 	if (!kinds_off || goes)
 		return;
 	kinds_off = !activity_kinds__switch(sample_windows__groups(groups_on));
+	if (!kinds_off && !(probe_sites__up() & ~up))
+		status__lost(CUDA_LOST_OTHER_LEFT, rings__launches() - launches);
 }
 
 void last_flush__is_over(void)

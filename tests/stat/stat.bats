@@ -647,6 +647,44 @@ advice() {
 	sums_equal out two.out launches kernels
 }
 
+# one_leaves: `stat` into stays.json, and one that leaves before. Their process ids differ by a multiple of eight.
+one_leaves() {
+	start storm "$SIM" env CUDA_INJECTION64_PATH="$AGENT" "$WORKLOADS/launch-storm" -s 20 -p 200
+	ready storm
+	start stays "$CUDA_TRACE" stat -v -p "$storm_PID" --json -o stays.json -d 4
+	wait_for 20 grep -q "watching .* in process" stays.err
+	# shellcheck disable=SC2016 # the inner shell's
+	run -0 sh -c 'echo $(($1 + 799)) >/proc/sys/kernel/ns_last_pid; shift; "$@" & echo $!; wait $!' sh "$stays_PID" \
+		"$CUDA_TRACE" stat -p "$storm_PID" --json -o leaves.json -d 1
+	assert_equal $((lines[0] % 8)) $((stays_PID % 8))
+	finished "$stays_PID"
+	json leaves.json '.totals | .launches > 1000 and (.kernels - .launches | fabs) <= 2 and .untimed == 0'
+	assert_equal "$(json leaves.json .lost.total)" 0
+}
+
+# Agents count tools by their hello probes. Once, the number came from the process id, and who left first
+# took a tenth of a second of kernels from the other one.
+@test "stat -p (two tools whose process ids differ by a multiple of eight) lose nothing when one of them leaves" {
+	requires root
+	one_leaves
+	json stays.json '.totals | .launches > 1000 and (.kernels - .launches | fabs) <= 2 and .untimed == 0'
+	assert_equal "$(json stays.json .lost.total)" 0
+}
+
+@test "stat -p (all hello probes are taken, so that two tools look like one) counts what it misses" {
+	requires root python3
+	start taken "${PYTHON:-python3}" -c '
+import socket, time
+held = [socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) for i in range(8)]
+for i, one in enumerate(held):
+    one.bind("\0cuda-trace-hello-%d" % i)
+print("ready", flush=True)
+time.sleep(60)'
+	ready taken
+	one_leaves
+	json stays.json '.totals.untimed as $untimed | $untimed > 0 and .lost.other_left >= $untimed and .lost.other_left < $untimed * 2 + 50'
+}
+
 @test "stat (a tool that comes while another listens) gets names and states at once" {
 	local i
 	start storm "$SIM" env CUDA_INJECTION64_PATH="$AGENT" "$WORKLOADS/launch-storm" -s 30 -p 1000
