@@ -50,7 +50,7 @@ struct attachments {
 	struct place *places;
 	int place_count;
 	struct hello_numbers hellos;
-	unsigned int hello;	  /* which hello probe was attached last */
+	unsigned int hello;	  /* the number that was taken last */
 	uint64_t ready;		  /* ns, when all but the answer was there for the last process */
 	uint64_t dropped;	  /* number of the process that is being released */
 	const char *dropped_path; /* of the file that is */

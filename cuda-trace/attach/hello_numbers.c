@@ -1,22 +1,28 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Failure modes: 1. tools in different network namespaces do not see each other's numbers, or
- * somebody has bound all of them: each tool begins at another one. 2. the tool is killed: the
- * kernel closes the sockets. 3. eight are not enough: several tools share one, as before.
+ * somebody has bound all of them: each process and namespace begins at a number of its own, which
+ * may be the same. 2. the tool is killed: the kernel closes the sockets. 3. eight are not enough:
+ * several tools share one, as before.
  */
 #include "cuda-trace/attach/hello_numbers.h"
 
 #include <stddef.h>
 #include <stdio.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 void hello_numbers__init(struct hello_numbers *numbers)
 {
+	struct stat network;
+
 	for (int i = 0; i < CUDA_HELLOS; i++)
 		numbers->sockets[i] = -1;
 	numbers->next = getpid();
+	if (!stat("/proc/self/ns/net", &network))
+		numbers->next += network.st_ino;
 }
 
 /* The socket, or -1: somebody has it. */

@@ -327,7 +327,7 @@ int session__attach(struct session *session)
 		link_closer__wait();
 		session_processes__let_wait(session);
 	}
-	session->next_rescan = monotonic__ms() + RESCAN_MS;
+	session->next_rescan = monotonic__ms() + (session->loads ? 0 : RESCAN_MS);
 	session->next_hello = monotonic__ms() + HELLO_MS;
 	session->eager_until = monotonic__ms() + EAGER_MS;
 	if (attachments__places(session->attachments) || session->driver ||
@@ -373,7 +373,7 @@ void session__say_hello(struct session *session)
 
 static void note_nameless(void *context, struct process *process)
 {
-	*(bool *)context |= !process->status.version;
+	*(bool *)context |= !process->status.version && process->source != EVENT_SOURCE_DRIVER;
 }
 
 /* Another tool may hold the same hello: then agents did not notice that we came. */

@@ -226,7 +226,7 @@ static void look_at_process(void *context, uint32_t pid, const char *agent)
 	}
 	if (agent && check_agent(session, pid))
 		note_observed(session, pid, agent);
-	if (agent)
+	if (agent && !session->skeleton->bss->load_waiters_max)
 		library_loads__note_running(session->loads, pid);
 	change_source(session, pid, session->options.source == SESSION_DRIVER);
 }
@@ -465,7 +465,7 @@ static bool attached_without_gap(const struct session *session, uint32_t pid,
 {
 	if (result->started || has_spoken(session, pid))
 		return true;
-	return result->error ? pid == session->waiting : result->attempts == 1;
+	return result->error ? pid == session->waiting : result->attempts == 1 && !result->met;
 }
 
 static void attach_ended(void *context, uint32_t pid, const struct injection_result *result)
@@ -479,7 +479,8 @@ static void attach_ended(void *context, uint32_t pid, const struct injection_res
 	agent_files__look(session->targets, pid);
 	/* Not where the agent may still come, by itself or by the process that traces this one:
 	 * what both sources report would count twice. */
-	if (result->error && result->error != -ETIMEDOUT && result->error != -EBUSY) {
+	if (result->error && result->error != -ETIMEDOUT && result->error != -EBUSY &&
+	    result->error != -EALREADY) {
 		change_source(session, pid, true);
 		check_probes(session, pid);
 	}

@@ -328,14 +328,20 @@ static int refused(struct work *work)
 	int error = injection_target__refused(&work->target);
 
 	if (error == -EPERM && !thread_tracer__seize(&work->tracer, &work->target))
-		return fail(work, -EAGAIN, "another process traced it a moment ago");
+		return fail(work, -EALREADY, "another process traced it a moment ago");
 	return fail(work, error, work->target.reason);
 }
 
-static int seize(struct work *work)
+static bool has_agent(uint32_t pid)
+{
+	struct inspection seen;
+
+	return !process_maps__process(pid, &seen) && seen.agent;
+}
+
+static int seize(struct work *work, bool had_agent)
 {
 	int error = thread_tracer__seize(&work->tracer, &work->target);
-	struct inspection seen;
 
 	if (error == -EPERM)
 		return refused(work);
@@ -343,14 +349,15 @@ static int seize(struct work *work)
 		return fail(work, error, "its threads cannot be traced");
 	/* Nobody else can load the agent from now on, but somebody may have since the maps were
 	 * read: a second copy would count everything again. */
-	if (!*work->target.agent && !process_maps__process(work->target.pid, &seen) && seen.agent)
-		return fail(work, -EAGAIN, "another tool has loaded the injection library");
+	if (!had_agent && has_agent(work->target.pid))
+		return fail(work, -EALREADY, "another tool has loaded the injection library");
 	return 0;
 }
 
 static void inject(struct work *work, uint32_t pid, const char *agent)
 {
 	uint64_t begin = monotonic__ns();
+	bool had_agent = has_agent(pid);
 	const char *reason = "";
 	int error = injection_target__open(&work->target, pid);
 
@@ -364,7 +371,7 @@ static void inject(struct work *work, uint32_t pid, const char *agent)
 		return;
 	}
 	work->result.link_us = (monotonic__ns() - begin) / 1000;
-	if (seize(work))
+	if (seize(work, had_agent))
 		return;
 	error = entry_stop__arm(work->stop);
 	if (!error)

@@ -16,7 +16,8 @@
 
 /* What a helper reports. */
 struct injection_result {
-	int32_t error;		   /* 0 = loaded; -EAGAIN: another attempt may succeed */
+	int32_t error; /* 0 = loaded; -EAGAIN, -EALREADY (another tool loads it): another
+			* attempt may succeed */
 	uint32_t threads, stopped; /* of the process; how many of them waited at libcuda */
 	uint32_t link_us, stop_us; /* to set up the probes; the longest stop of a thread */
 	uint32_t call_us;	   /* of that: loading the agent, and CUPTI's first subscription */
@@ -24,7 +25,7 @@ struct injection_result {
 	uint8_t idle;		   /* no thread entered libcuda: one that slept made the call */
 	uint8_t copied;		   /* the agent came as a copy in memory */
 	uint8_t present;	   /* the process had loaded it */
-	uint8_t met;		   /* another tool loaded it meanwhile; from injections.c */
+	uint8_t met;		   /* it has come meanwhile; from injections.c */
 	uint8_t started;	   /* its agent had started by itself; from injections.c */
 	uint8_t armed;		   /* of the helper's first message alone, which is not the end */
 	char reason[TARGET_REASON_SIZE]; /* why not; plain text */

@@ -110,7 +110,7 @@ static int refuse_traced(struct injection_target *target, uint32_t tracer)
 		fclose(file);
 	}
 	text__show(shown, sizeof(shown), *comm ? comm : "ended", 0);
-	return refuse(target, attaches(comm) ? -EAGAIN : -EBUSY,
+	return refuse(target, !*comm || attaches(comm) ? -EALREADY : -EBUSY,
 		      "process %u (%s) traces it, and a process has one tracer", tracer, shown);
 }
 

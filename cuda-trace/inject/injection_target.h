@@ -45,7 +45,8 @@ struct injection_target {
 
 #define TARGET_CODE_SIZE 256
 
-/* 0, or -errno with target->reason set: -EAGAIN where another attempt may succeed. */
+/* 0, or -errno with target->reason set: -EAGAIN where another attempt may succeed,
+ * -EALREADY where another tool attaches. */
 int injection_target__open(struct injection_target *target, uint32_t pid);
 /* Why a thread of it may not be seized: as injection_target__open(). */
 int injection_target__refused(struct injection_target *target);

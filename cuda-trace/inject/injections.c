@@ -226,9 +226,7 @@ void injections__report(const struct injections *injections, uint32_t pid,
 			"GPU times are missing: %s\n",
 			pid, comm, result->reason);
 	else if (injections->verbose && result->met)
-		fprintf(stderr,
-			"cuda-trace: process %u (%s) has got the injection library from another "
-			"tool\n",
+		fprintf(stderr, "cuda-trace: process %u (%s) has the injection library by now\n",
 			pid, comm);
 	else if (injections->verbose)
 		fprintf(stderr,
@@ -244,7 +242,7 @@ static void end(struct injections *injections, struct attempt *attempt,
 	uint32_t pid = attempt->injection.pid;
 
 	injections->running--;
-	if (result->error == -EAGAIN && attempt->count < ATTEMPTS) {
+	if ((result->error == -EAGAIN || result->error == -EALREADY) && attempt->count < ATTEMPTS) {
 		attempt->state = ATTEMPT_PLANNED;
 		attempt->due = monotonic__ms() + RETRY_MS;
 		if (injections->verbose)

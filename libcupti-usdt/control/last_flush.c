@@ -7,10 +7,10 @@
  * what runs then ends within milliseconds, as a rule, and a flush that is not forced returns it.
  *
  * Failure modes: 1. the consumer does not go, as there are two with the same hello probe, or
- * another one comes: the kinds go on again, and the launches that the former has missed count as
- * lost. 2. a kernel runs on and on, or switching is dangerous (before 13.0 Update 1): the flush is
- * forced. 3. launches meanwhile have no times: they come after the end of what the consumer looks
- * at.
+ * another one comes: the kinds go on again, and in the first case the launches that the remaining
+ * one has missed count as lost. 2. a kernel runs on and on, or switching is dangerous (before 13.0
+ * Update 1): the flush is forced. 3. launches meanwhile have no times: they come after the end of
+ * what the consumer looks at.
  */
 #include "libcupti-usdt/control/last_flush.h"
 
@@ -26,6 +26,7 @@
 
 static bool seen, kinds_off;
 static uint64_t answered, since, up, launches;
+static uint64_t missed; /* launches without times; lost, if anybody stays who wants them */
 
 static void begin(uint64_t now)
 {
@@ -50,6 +51,10 @@ void last_flush__tick(bool is_subscribed, uint64_t now)
 	else if (requested && !seen)
 		flushed = now;
 	seen = requested;
+	if (!requested && missed && activity_kinds__any())
+		status__lost(CUDA_LOST_OTHER_LEFT, missed);
+	if (!requested)
+		missed = 0;
 	if (!requested || flushed <= answered)
 		return;
 	answered = flushed;
@@ -64,18 +69,23 @@ bool last_flush__is_on(void)
 	return kinds_off;
 }
 
+/* Whoever comes now has missed nothing. */
+static void end(void)
+{
+	if (kinds_off && !(probe_sites__up() & ~up))
+		missed += rings__launches() - launches;
+	kinds_off = false;
+}
+
 void last_flush__follow(uint32_t groups_on, uint64_t now)
 {
 	bool goes = site_wanted(flush) && !(probe_sites__up() & ~up) && now - since < STAYS_NS;
 
-	if (!kinds_off || goes)
-		return;
-	kinds_off = !activity_kinds__switch(sample_windows__groups(groups_on));
-	if (!kinds_off && !(probe_sites__up() & ~up))
-		status__lost(CUDA_LOST_OTHER_LEFT, rings__launches() - launches);
+	if (kinds_off && !goes && activity_kinds__switch(sample_windows__groups(groups_on)))
+		end();
 }
 
 void last_flush__is_over(void)
 {
-	kinds_off = false;
+	end();
 }

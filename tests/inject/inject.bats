@@ -99,17 +99,17 @@ ends_well() { # NAME
 	for turn in 1 2 3; do
 		# It launches rarely, so that the others begin while the first waits for a launch.
 		storm busy -s 20 -p 400000
-		start one "$SIM" "$CUDA_TRACE" stat --json -o one.json -p "$busy_PID" -d 2
-		start two "$SIM" "$CUDA_TRACE" stat --json -o two.json -p "$busy_PID" -d 2
+		start one "$SIM" "$CUDA_TRACE" stat --json -o one.json -p "$busy_PID" -d 4
+		start two "$SIM" "$CUDA_TRACE" stat --json -o two.json -p "$busy_PID" -d 4
 		start three timeout 30 "$CUDA_TRACE" attach -p "$busy_PID"
-		ct_says trace --json -e objects,kernels -o four.json -p "$busy_PID" -d 2
+		ct_says trace --json -e objects,kernels -o four.json -p "$busy_PID" -d 4
 		# shellcheck disable=SC2154
 		refute_regex "$stderr" "does not get"
 		for name in one two three; do
 			pid=${name}_PID
 			finished "${!pid}"
 			assert_equal "$turn $name $status" "$turn $name 0"
-			# That one of them came later, as they may say, is true.
+			# They may say that they came later, which is true.
 			refute_regex "$(cat "$name.err")" "does not get"
 		done
 		assert_regex "$(cat three.out)" "^$busy_PID: (attached|already has the injection library)$"

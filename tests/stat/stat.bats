@@ -651,12 +651,12 @@ advice() {
 one_leaves() {
 	start storm "$SIM" env CUDA_INJECTION64_PATH="$AGENT" "$WORKLOADS/launch-storm" -s 20 -p 200
 	ready storm
-	start stays "$CUDA_TRACE" stat -v -p "$storm_PID" --json -o stays.json -d 4
+	start stays "$CUDA_TRACE" stat -v -p "$storm_PID" --json -o stays.json -d 6
 	wait_for 20 grep -q "watching .* in process" stays.err
 	# shellcheck disable=SC2016 # the inner shell's
 	run -0 sh -c 'echo $(($1 + 799)) >/proc/sys/kernel/ns_last_pid; shift; "$@" & echo $!; wait $!' sh "$stays_PID" \
 		"$CUDA_TRACE" stat -p "$storm_PID" --json -o leaves.json -d 1
-	assert_equal $((lines[0] % 8)) $((stays_PID % 8))
+	[ $((lines[0] % 8)) = $((stays_PID % 8)) ] || skip "another program has taken the process id"
 	finished "$stays_PID"
 	json leaves.json '.totals | .launches > 1000 and (.kernels - .launches | fabs) <= 2 and .untimed == 0'
 	assert_equal "$(json leaves.json .lost.total)" 0
