@@ -138,7 +138,8 @@ static bool is_any(const struct attachments *attachments, const struct attached 
 
 void attachments__drop_batches(struct attachments *attachments)
 {
-	drop(attachments, costs_launches);
+	if (attachments)
+		drop(attachments, costs_launches);
 }
 
 void attachments__free(struct attachments *attachments)

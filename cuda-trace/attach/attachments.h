@@ -44,7 +44,7 @@ int attachments__request_flush(struct attachments *attachments);
 int attachments__add_program(struct attachments *attachments, const char *program);
 /* The tool's own probe, in one process or (0) in all. */
 int attachments__add_selftest(struct attachments *attachments, uint32_t pid);
-/* Switches the agents off: only names and states go on. */
+/* Switches the agents off: only names and states go on. Accepts NULL. */
 void attachments__drop_batches(struct attachments *attachments);
 /* ns, when everything but the answer to cuda:start was attached for the last process that got one.
  */

@@ -325,8 +325,9 @@ int session__attach(struct session *session)
 	if (session->loads) {
 		driver_source__end_trial(session->driver);
 		link_closer__wait();
-		session_processes__let_wait(session);
+		session_processes__let_wait(session, true);
 	}
+	/* At once, where libcuda may have been loaded between the scan and the wait. */
 	session->next_rescan = monotonic__ms() + (session->loads ? 0 : RESCAN_MS);
 	session->next_hello = monotonic__ms() + HELLO_MS;
 	session->eager_until = monotonic__ms() + EAGER_MS;
@@ -444,12 +445,6 @@ static void drain(struct session *session)
 	} while (session->turn && monotonic__ms() < until);
 }
 
-static void stop_agents(struct session *session)
-{
-	if (session->attachments)
-		attachments__drop_batches(session->attachments);
-}
-
 void session__finish(struct session *session)
 {
 	uint64_t until = monotonic__ms();
@@ -470,7 +465,7 @@ void session__finish(struct session *session)
 	drain(session);
 	dispatcher__end_all(session->dispatcher);
 	/* What the command does now may take long: recordings are written, lines are looked for. */
-	stop_agents(session);
+	attachments__drop_batches(session->attachments);
 	session__say_unobserved(session, stderr);
 }
 
@@ -497,8 +492,10 @@ void session__close(struct session *session)
 {
 	if (!session)
 		return;
-	/* The kernel takes its time: first what costs the programs something. */
-	stop_agents(session);
+	/* The kernel takes its time: first what costs the programs something. It closes no link
+	 * while a thread waits. */
+	session_processes__let_wait(session, false);
+	attachments__drop_batches(session->attachments);
 	host_cupti__free(session->host_cupti);
 	yield_gate__free(session->gate);
 	sample_switches__free(session->switches);

@@ -501,16 +501,17 @@ void session_processes__prepare_injections(struct session *session, const char *
 					session->options.verbose, attach_ended, session);
 }
 
-void session_processes__let_wait(struct session *session)
+void session_processes__let_wait(struct session *session, bool wait)
 {
-	session->skeleton->bss->load_waiters_max = library_loads__waiters();
+	if (session->skeleton)
+		session->skeleton->bss->load_waiters_max = wait ? library_loads__waiters() : 0;
 }
 
 void session_processes__finish(struct session *session)
 {
 	uint32_t pids[RUNNING_MAX], count = 0;
 
-	session->skeleton->bss->load_waiters_max = 0;
+	session_processes__let_wait(session, false);
 	if (session->options.held)
 		count = descendants__list(session, session->options.pid, pids, RUNNING_MAX);
 	for (uint32_t i = 0; i < count && i < RUNNING_MAX; i++)

@@ -25,9 +25,10 @@ void session_processes__listen_to_first(struct session *session, const char *age
 /* May this session load the agent into processes? */
 bool session_processes__attaches(const struct session *session);
 void session_processes__prepare_injections(struct session *session, const char *agent);
-/* From now on, processes that load libcuda wait for the session. Not before it knows those that
- * run, and has closed its links: the kernel does not close one while a thread waits. */
-void session_processes__let_wait(struct session *session);
+/* From now on, processes that load libcuda wait for the session; false: none does any more. Not
+ * before it knows those that run, and has closed its links: the kernel does not close one while a
+ * thread waits. */
+void session_processes__let_wait(struct session *session, bool wait);
 /* No process waits any more. What PROGRAM leaves behind is missed from now on. */
 void session_processes__finish(struct session *session);
 
