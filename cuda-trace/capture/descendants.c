@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Reads the map `pids` of a session. Called by watch__run(); one thread.
+ * Reads the map `pids` of a session. Called by watch__run() and the session; one thread.
  */
 #include "cuda-trace/capture/descendants.h"
 
@@ -13,6 +13,15 @@
 
 #define MAX_PIDS  256
 #define MAX_NAMED 3
+
+bool descendants__include(const struct session *session, uint32_t pid)
+{
+	struct stream_settings settings;
+	int map = session__filter(session, &settings);
+	uint8_t one;
+
+	return !settings.by_pid || !bpf_map_lookup_elem(map, &pid, &one);
+}
 
 uint32_t descendants__list(const struct session *session, uint32_t but, uint32_t *pids,
 			   uint32_t max)

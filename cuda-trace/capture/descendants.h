@@ -6,8 +6,13 @@
 #ifndef CUDA_TRACE_CAPTURE_DESCENDANTS_H
 #define CUDA_TRACE_CAPTURE_DESCENDANTS_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "cuda-trace/capture/session.h"
 
+/* Is it one of them? Any process is, where the session is not limited to some. */
+bool descendants__include(const struct session *session, uint32_t pid);
 /* Lists at most `max` of those that run, without `but`. Returns how many there are, maybe more. */
 uint32_t descendants__list(const struct session *session, uint32_t but, uint32_t *pids,
 			   uint32_t max);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/*
- * Called by the session for each event, on the tool's one thread. The path of a batch allocates
- * nothing and looks nothing up but the process.
- */
+/* Called by the session for each event, on the tool's one thread. The path of a batch allocates
+ * nothing and looks nothing up but the process. */
 #include "libcupti-usdt/agent_memory.h"
 #include "cuda-trace/capture/dispatcher.h"
 
@@ -23,7 +21,6 @@
 #define BUCKETS 1024
 /* An exec or an end comes between two loads of one pid, unless the ring buffer was full. */
 #define MAX_REPLACED 64
-
 #define MAX_UNSENT   (CUDA_LEDGER_RINGS * 1024ull)
 
 struct dispatcher {
@@ -109,10 +106,16 @@ static struct process *find(struct dispatcher *dispatcher, uint32_t pid)
 		return process;
 	for (process = *bucket(dispatcher, pid); process; process = process->next_in_bucket)
 		if (process->pid == pid)
-			break;
-	if (process)
-		dispatcher->latest = process;
-	return process;
+			return dispatcher->latest = process;
+	return NULL;
+}
+
+bool dispatcher__knows(struct dispatcher *dispatcher, uint32_t pid)
+{
+	for (struct process *process = dispatcher->ends; process; process = process->next_in_bucket)
+		if (process->pid == pid)
+			return true;
+	return find(dispatcher, pid);
 }
 
 static struct process *start_process(struct dispatcher *dispatcher, const struct event *event)
@@ -143,16 +146,12 @@ static struct process *process_of(struct dispatcher *dispatcher, const struct ev
 	struct process *process = find(dispatcher, event->pid);
 	unsigned int replaced = 0;
 
-	if (process && process->instance == event->instance) {
-		if (event->source == EVENT_SOURCE_DRIVER)
-			process->source = EVENT_SOURCE_DRIVER;
-		return process;
-	}
-	/* Both sources of one process: its agent is there, but does not work. */
-	if (process && event->source == EVENT_SOURCE_DRIVER) {
+	/* From both sources: its agent is there, but does not work. */
+	if (process && event->source == EVENT_SOURCE_DRIVER)
 		process->source = EVENT_SOURCE_DRIVER;
+	if (process &&
+	    (process->instance == event->instance || event->source == EVENT_SOURCE_DRIVER))
 		return process;
-	}
 	if (process && process->instance == DRIVER_INSTANCE) {
 		process->instance = event->instance;
 		return process;

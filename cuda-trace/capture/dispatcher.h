@@ -27,6 +27,9 @@ void dispatcher__close_window(struct dispatcher *dispatcher, uint64_t end);
 bool dispatcher__has_all(const struct dispatcher *dispatcher);
 /* How many processes have not ended. */
 unsigned int dispatcher__running(const struct dispatcher *dispatcher);
+/* Something of it was reported, by its agent (which is awake, or has ended its work as the process
+ * ends) or by the driver source. */
+bool dispatcher__knows(struct dispatcher *dispatcher, uint32_t pid);
 void dispatcher__each(struct dispatcher *dispatcher,
 		      void (*handle)(void *context, struct process *process), void *context);
 /* Ends processes that were gone at the last call already: the ring buffer was full when they ended.

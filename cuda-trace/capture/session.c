@@ -414,6 +414,7 @@ int session__poll(struct session *session, int timeout_ms)
 		session__each_process(session, session_processes__look_at_status, session);
 		now = monotonic__ms();
 		if (now >= session->next_rescan && !session->finished) {
+			session_processes__look_again(session);
 			agent_files__scan(session->targets);
 			if (session->driver)
 				driver_source__prune(session->driver);

@@ -75,35 +75,6 @@ static void release_file(void *context, const char *path)
 	attachments__drop_file(session->attachments, path);
 }
 
-static bool passes_filter(const struct session *session, uint32_t pid)
-{
-	uint8_t one;
-
-	return !session->options.pid ||
-	       !bpf_map_lookup_elem(bpf_map__fd(session->skeleton->maps.pids), &pid, &one);
-}
-
-struct search {
-	uint32_t pid;
-	bool found;
-};
-
-static void compare_pid(void *context, struct process *process)
-{
-	struct search *search = context;
-
-	search->found |= process->pid == search->pid;
-}
-
-/* Its agent has spoken: it is awake, or has ended its work as the process ends. */
-static bool has_spoken(const struct session *session, uint32_t pid)
-{
-	struct search search = {.pid = pid};
-
-	dispatcher__each(session->dispatcher, compare_pid, &search);
-	return search.found;
-}
-
 /* A call that a thread begins while the agent is loaded would count twice if the driver source saw
  * it, too: at its entry, where the thread is stopped, and in the agent once it goes on. */
 static bool start_injection(struct session *session, uint32_t pid, enum injection_need need)
@@ -117,7 +88,7 @@ static bool start_injection(struct session *session, uint32_t pid, enum injectio
 	return true;
 }
 
-/* The agent will be loaded into the process, which is listened to before. If that cannot be
+/* True: the agent will be loaded into the process, which is listened to before. If that cannot be
  * done, the driver source is what there is. */
 static bool attach_to(struct session *session, uint32_t pid, const char *agent)
 {
@@ -125,9 +96,13 @@ static bool attach_to(struct session *session, uint32_t pid, const char *agent)
 		return false;
 	if (injections__includes(session->injections, pid))
 		return true;
-	if (!injections__wants(session->injections, pid) || (agent && has_spoken(session, pid)) ||
+	if (!injections__wants(session->injections, pid) ||
+	    (agent && dispatcher__knows(session->dispatcher, pid)) ||
 	    !session_filter__passes(&session->options, pid))
 		return false;
+	/* Again, as it may have been mapped just now. */
+	if (!agent && library_loads__expects(session->loads, pid))
+		return true;
 	library_loads__note_running(session->loads, pid);
 	if (session->agents && !agent)
 		process_links__add_process(session->agents, pid,
@@ -209,7 +184,7 @@ static void look_at_process(void *context, uint32_t pid, const char *agent)
 {
 	struct session *session = context;
 
-	if (!passes_filter(session, pid))
+	if (!descendants__include(session, pid))
 		return;
 	/* Before the process goes on, and makes communicators. */
 	nccl_probes__look(session->nccl, pid);
@@ -287,7 +262,7 @@ static bool release(struct session *session, const struct event_start *event, bo
 	if (has_waited || was_probed)
 		observations__note_whole(session->observations, event->pid);
 	else if (process_stat__is_end(process_stat__state(event->pid)) &&
-		 !has_spoken(session, event->pid))
+		 !dispatcher__knows(session->dispatcher, event->pid))
 		observations__miss(session->observations, event->pid, UNOBSERVED_ENDED_FIRST);
 	else
 		observations__note_late(session->observations, event->pid, LATE_LOST);
@@ -362,7 +337,7 @@ static void initialized(struct session *session, const struct event_start *event
 	/* Its agent may have reported that it cannot work. */
 	ring_buffer__consume(session->ring);
 	session__each_process(session, session_processes__look_at_status, session);
-	if (has_spoken(session, pid) || has_agent(session, pid)) {
+	if (dispatcher__knows(session->dispatcher, pid) || has_agent(session, pid)) {
 		library_loads__answer(session->loads, pid);
 		return;
 	}
@@ -438,7 +413,8 @@ int session_processes__handle_start(void *context, void *data, size_t size)
 	if (handle_load(session, event) || session->finished)
 		return 0;
 	/* Best before it makes communicators: the process does not wait for us. */
-	if (event->kind == START_AGENT && session->nccl && passes_filter(session, event->pid))
+	if (event->kind == START_AGENT && session->nccl &&
+	    descendants__include(session, event->pid))
 		nccl_probes__look(session->nccl, event->pid);
 	if (!session->agents)
 		return 0;
@@ -463,7 +439,7 @@ void session_processes__listen_to_first(struct session *session, const char *age
 static bool attached_without_gap(const struct session *session, uint32_t pid,
 				 const struct injection_result *result)
 {
-	if (result->started || has_spoken(session, pid))
+	if (result->started || dispatcher__knows(session->dispatcher, pid))
 		return true;
 	return result->error ? pid == session->waiting : result->attempts == 1 && !result->met;
 }
@@ -484,6 +460,11 @@ static void attach_ended(void *context, uint32_t pid, const struct injection_res
 		change_source(session, pid, true);
 		check_probes(session, pid);
 	}
+	/* Nothing came of it. No child of a CUDA program: it is expected to call cuInit() itself.
+	 */
+	if (result->error == -ESRCH && !result->started && session->loads &&
+	    !dispatcher__knows(session->dispatcher, pid))
+		observations__miss(session->observations, pid, UNOBSERVED_ENDED_FIRST);
 	observations__note_attached(session->observations, pid,
 				    attached_without_gap(session, pid, result));
 }
@@ -504,7 +485,23 @@ void session_processes__prepare_injections(struct session *session, const char *
 void session_processes__let_wait(struct session *session, bool wait)
 {
 	if (session->skeleton)
-		session->skeleton->bss->load_waiters_max = wait ? library_loads__waiters() : 0;
+		session->skeleton->bss->load_waiters_max =
+			library_loads__let_wait(session->loads, wait);
+}
+
+void session_processes__look_again(struct session *session)
+{
+	uint32_t pid;
+
+	while ((pid = library_loads__next_unreported(session->loads))) {
+		if (!session->finished)
+			agent_files__look(session->targets, pid);
+		if (driver_source__watches(session->driver, pid))
+			took_over(session, pid);
+		if (process_stat__is_end(process_stat__state(pid)) &&
+		    !dispatcher__knows(session->dispatcher, pid))
+			observations__miss(session->observations, pid, UNOBSERVED_ENDED_FIRST);
+	}
 }
 
 void session_processes__finish(struct session *session)
@@ -512,6 +509,7 @@ void session_processes__finish(struct session *session)
 	uint32_t pids[RUNNING_MAX], count = 0;
 
 	session_processes__let_wait(session, false);
+	session_processes__look_again(session);
 	if (session->options.held)
 		count = descendants__list(session, session->options.pid, pids, RUNNING_MAX);
 	for (uint32_t i = 0; i < count && i < RUNNING_MAX; i++)

@@ -23,13 +23,23 @@
 #include "bpf/event.h"
 #include "cuda-trace/attach/link_closer.h"
 #include "cuda-trace/attach/multi_link.h"
+#include "cuda-trace/base/clock.h"
 #include "cuda-trace/driver/driver_paths.h"
 #include "cuda-trace/driver/elf_symbols.h"
 #include "cuda-trace/foreign/foreign_file.h"
 #include "cuda-trace/foreign/left_out.h"
 #include "cuda-trace/proc/process_maps.h"
 
-#define FILES_MAX 64 /* loaders and libcudas together */
+#define FILES_MAX   64 /* loaders and libcudas together */
+#define MAPPED_MAX  64
+#define REPORTED_MS 250 /* from the mapping of a library until its loader reports it */
+
+/* A process that maps libcuda, of which its loader has reported nothing. */
+struct mapped_library {
+	uint32_t pid;
+	bool is_old;   /* there is nothing to wait for */
+	uint64_t seen; /* ms, monotonic */
+};
 
 struct library_loads {
 	struct bpf_object *object;
@@ -41,6 +51,9 @@ struct library_loads {
 		int link; /* below 0: it has no such function, or the kernel refused */
 	} files[FILES_MAX];
 	int count;
+	bool let_wait;
+	struct mapped_library mapped[MAPPED_MAX];
+	int mapped_count;
 };
 
 static const char *const programs[] = {"loader_changed", "driver_initialized"};
@@ -70,10 +83,15 @@ struct library_loads *library_loads__new(struct bpf_object *object, bool wanted,
 	return loads;
 }
 
-uint32_t library_loads__waiters(void)
+uint32_t library_loads__let_wait(struct library_loads *loads, bool wait)
 {
 	long processors = sysconf(_SC_NPROCESSORS_ONLN);
 
+	if (!loads)
+		return 0;
+	loads->let_wait = wait;
+	if (!wait)
+		return 0;
 	return processors > 1 ? (uint32_t)processors - 1 : 1;
 }
 
@@ -230,13 +248,32 @@ void library_loads__note_exec(struct library_loads *loads, uint32_t pid)
 		fclose(maps);
 }
 
+static struct mapped_library *find_mapped(struct library_loads *loads, uint32_t pid)
+{
+	for (int i = 0; i < loads->mapped_count; i++)
+		if (loads->mapped[i].pid == pid)
+			return &loads->mapped[i];
+	return NULL;
+}
+
+static void forget_mapped(struct library_loads *loads, uint32_t pid)
+{
+	struct mapped_library *known = find_mapped(loads, pid);
+
+	if (known)
+		*known = loads->mapped[--loads->mapped_count];
+}
+
 enum library_probe library_loads__note_library(struct library_loads *loads, uint32_t pid)
 {
 	struct inspection seen;
 	struct foreign_file file;
 	bool known;
 
-	if (!loads || process_maps__process(pid, &seen) || !seen.cuda ||
+	if (!loads)
+		return LIBRARY_UNPROBED;
+	forget_mapped(loads, pid);
+	if (process_maps__process(pid, &seen) || !seen.cuda ||
 	    foreign_file__open_mapped(&file, pid, seen.libcuda_range, seen.libcuda))
 		return LIBRARY_UNPROBED;
 	known = find_file(loads, &file);
@@ -305,10 +342,47 @@ static bool is_probed(const struct library_loads *loads, uint32_t pid)
 	return known && known->link >= 0;
 }
 
-bool library_loads__expects(const struct library_loads *loads, uint32_t pid)
+/* The loader maps libraries some time before it reports them: a look at /proc may come between. */
+static bool is_being_loaded(struct library_loads *loads, uint32_t pid)
+{
+	const struct mapped_library *known = find_mapped(loads, pid);
+	struct inspection seen;
+
+	if (known)
+		return !known->is_old;
+	if (!loads->let_wait || loads->mapped_count == MAPPED_MAX ||
+	    process_maps__process(pid, &seen) || !seen.cuda)
+		return false;
+	loads->mapped[loads->mapped_count++] =
+		(struct mapped_library){.pid = pid, .seen = monotonic__ms()};
+	return true;
+}
+
+bool library_loads__expects(struct library_loads *loads, uint32_t pid)
 {
 	struct library_load load;
 
-	return read_load(loads, pid, &load) && load.libraries && !load.initialized &&
-	       is_probed(loads, pid);
+	if (!loads)
+		return false;
+	if (!read_load(loads, pid, &load) || (!load.libraries && !load.initialized))
+		return is_being_loaded(loads, pid);
+	return !load.initialized && is_probed(loads, pid);
+}
+
+uint32_t library_loads__next_unreported(struct library_loads *loads)
+{
+	uint64_t now = monotonic__ms();
+
+	for (int i = 0; loads && i < loads->mapped_count; i++) {
+		struct mapped_library *mapped = &loads->mapped[i];
+
+		if (mapped->is_old) {
+			*mapped = loads->mapped[--loads->mapped_count];
+			i--;
+		} else if (now >= mapped->seen + REPORTED_MS || !loads->let_wait) {
+			mapped->is_old = true;
+			return mapped->pid;
+		}
+	}
+	return 0;
 }

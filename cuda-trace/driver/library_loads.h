@@ -19,8 +19,9 @@ struct library_loads *library_loads__new(struct bpf_object *object, bool wanted,
 					 struct left_out *left_out);
 /* Accepts NULL, as all of the following do. */
 void library_loads__free(struct library_loads *loads);
-/* How many threads may wait at a time: each keeps a CPU busy. */
-uint32_t library_loads__waiters(void);
+/* From now on the loader and cuInit() stop those who call them; false: not any more. Returns how
+ * many threads may wait at a time: each keeps a CPU busy. */
+uint32_t library_loads__let_wait(struct library_loads *loads, bool wait);
 /* The system's loaders and libcudas, before a program starts. */
 void library_loads__prepare(struct library_loads *loads);
 /* START_EXEC: the process may have a loader that is not known yet. */
@@ -42,7 +43,10 @@ bool library_loads__waits(const struct library_loads *loads, uint32_t pid);
  * because too many did. */
 bool library_loads__answer(struct library_loads *loads, uint32_t pid);
 /* It has loaded libcuda while it was observed and has not called cuInit(), which will be reported.
- */
-bool library_loads__expects(const struct library_loads *loads, uint32_t pid);
+ * Or its loader has mapped libcuda, and is about to report that. */
+bool library_loads__expects(struct library_loads *loads, uint32_t pid);
+/* A process that was expected to report what it maps, but has not for 250 ms or while the tool
+ * listened: it has to be looked at again, and is not expected to any more. 0: none. */
+uint32_t library_loads__next_unreported(struct library_loads *loads);
 
 #endif

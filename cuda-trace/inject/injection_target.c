@@ -143,8 +143,11 @@ static int check_status(struct injection_target *target)
 
 struct module {
 	const char *prefix, *older_prefix;
-	uint64_t base;		   /* of its first page; 0 = not mapped */
+	uint64_t first;	      /* where its file's begin was mapped last, maybe just to be read */
+	uint64_t base;	      /* of its first page; 0 = not mapped */
+	uint64_t code_offset; /* in its file */
 	struct address_range code; /* of its (last) executable mapping */
+	uint32_t copies;	   /* of its code; base and code are the first one's */
 };
 
 enum { LIBC, LIBDL, LOADER, LIBCUDA, AGENT, MODULES };
@@ -152,10 +155,17 @@ enum { LIBC, LIBDL, LOADER, LIBCUDA, AGENT, MODULES };
 static void note_mapping(struct module *module, uint64_t start, uint64_t end, uint64_t offset,
 			 const char *permissions)
 {
-	if (!offset && !module->base)
-		module->base = start;
-	if (permissions[2] == 'x')
-		module->code = (struct address_range){start, end};
+	if (!offset)
+		module->first = start;
+	if (permissions[2] != 'x')
+		return;
+	if (!module->copies)
+		module->code_offset = offset;
+	module->copies += module->code_offset == offset;
+	if (module->copies > 1)
+		return;
+	module->base = module->first;
+	module->code = (struct address_range){start, end};
 }
 
 /* "libc.so.6", or "libc-2.31.so" before glibc 2.34. */
@@ -304,6 +314,10 @@ static int find_functions(struct injection_target *target, const struct module m
 	if (!modules[LIBC].base)
 		return refuse(target, -EOPNOTSUPP,
 			      "it has no glibc (a static program, or another C library)");
+	/* In the wrong one, dlopen() gives the agent a libcuda of its own. */
+	if (modules[LIBC].copies > 1)
+		return refuse(target, -EOPNOTSUPP,
+			      "it has several C libraries (LD_AUDIT, dlmopen())");
 	error = remote_elf__each(target->memory, modules[LIBC].base, note_libc, target);
 	if (!error && modules[LIBDL].base)
 		error = remote_elf__each(target->memory, modules[LIBDL].base, note_libc, target);

@@ -154,14 +154,22 @@ static bool is_needed(const struct attempt *attempt)
 	       (attempt->need == INJECTION_PRIMES || !seen.agent || seen.asleep);
 }
 
-/* Before another attempt. */
+static bool has_ended(const struct attempt *attempt)
+{
+	uint32_t pid = attempt->injection.pid;
+
+	return process_stat__start(pid) != attempt->injection.start ||
+	       process_stat__is_end(process_stat__state(pid));
+}
+
+/* Before an attempt. */
 static void stop_trying(struct injections *injections, struct attempt *attempt)
 {
-	bool has_ended = process_stat__start(attempt->injection.pid) != attempt->injection.start;
+	bool ended = has_ended(attempt);
 
 	conclude(injections, attempt,
-		 &(struct injection_result){.met = !has_ended,
-					    .error = has_ended ? -ESRCH : 0,
+		 &(struct injection_result){.met = !ended,
+					    .error = ended ? -ESRCH : 0,
 					    .attempts = attempt->count,
 					    .reason = "the process has ended"});
 }
@@ -172,7 +180,7 @@ static bool begin(struct injections *injections, struct attempt *attempt)
 
 	if (!is_needed(attempt)) {
 		attempt->state = ATTEMPT_OVER;
-		if (attempt->count)
+		if (attempt->count || has_ended(attempt))
 			stop_trying(injections, attempt);
 		return true;
 	}

@@ -319,6 +319,15 @@ static COLD_PATH void rare_callback(int domain, uint32_t cbid, const void *data)
 	errno = saved;
 }
 
+static __attribute__((noinline)) void
+driver_enter(uint32_t cbid, const struct cupti_callback_data *data, uint64_t held_since)
+{
+	if (kernel_names__are_wanted() && launches__shape(CUPTI_DOMAIN_DRIVER, cbid) != LAUNCH_NONE)
+		kernel_names__launches(data->correlation, data->symbol_name);
+	*data->correlation_data =
+		launch_state__start(held_since ? held_since : timestamps__now(), held_since);
+}
+
 static void detour(int domain, uint32_t cbid, const void *about)
 {
 	uint32_t groups = atomic_load_explicit(&groups_on, memory_order_relaxed);
@@ -358,8 +367,7 @@ static void detour(int domain, uint32_t cbid, const void *about)
 	else if (domain == CUPTI_DOMAIN_RUNTIME)
 		runtime_enter(groups, cbid, data);
 	else
-		*data->correlation_data = launch_state__start(
-			held_since ? held_since : timestamps__now(), held_since);
+		driver_enter(cbid, data, held_since);
 }
 
 /*
@@ -376,6 +384,8 @@ HOT_PATH void callbacks__dispatch(void *userdata, int domain, uint32_t cbid, con
 		detour(domain, cbid, about);
 	else if (data->site == CUPTI_SITE_EXIT)
 		launches__leave(cbid, data);
+	else if (kernel_names__are_wanted())
+		driver_enter(cbid, data, 0);
 	else
 		*data->correlation_data = launch_state__start(timestamps__counted(), false);
 }

@@ -7,6 +7,7 @@
 
 #include "libcupti-usdt/cupti/cupti_api.h"
 #include "libcupti-usdt/base/memory.h"
+#include "libcupti-usdt/emit/interned_names.h"
 
 static _Atomic(uint64_t) *names; /* correlation id, and below it the name's id */
 static atomic_bool kept;	 /* CUPTI has seen some */
@@ -28,6 +29,16 @@ void kernel_names__moved(void)
 {
 	if (atomic_load(&kept))
 		atomic_store(&hot.launched_names, names);
+}
+
+void kernel_names__launches(uint32_t correlation, const char *name)
+{
+	uint32_t id = interned_names__at_hand(name, correlation);
+
+	id = id ? id : interned_names__intern(name);
+	if (id)
+		atomic_store_explicit(&names[correlation % KERNEL_NAMES],
+				      (uint64_t)correlation << 32 | id, memory_order_relaxed);
 }
 
 uint32_t kernel_names__of(uint32_t correlation)

@@ -4,18 +4,19 @@
  * 12.9 do not) CUPTI keeps a name by the address where the driver has it, for good: once a module
  * was unloaded, a kernel of another one whose name comes to lie there is called by the old name.
  * Callbacks call it by its own. So from the first time that names may have moved on, launches leave
- * the name's id here, by correlation id.
+ * the name's id here, by correlation id, as they begin: the kernel's record may come before its
+ * launch returns.
  *
  * Failure modes: 1. a launch is too long ago: another has its place, and CUPTI's word stands. The
- * table holds as many calls as a process makes in some tenths of a second; records come within one,
- * nearly always after their launch. 2. a launch that costs more for it: until names may have moved
- * it is one question. 3. kernels of graphs: no launch names them, so CUPTI's word stands, right or
- * not.
+ * table holds as many calls as a process makes in some tenths of a second; records come within
+ * one. 2. a launch that costs more for it: until names may have moved it is one question. 3.
+ * kernels of graphs: no launch names them, so CUPTI's word stands, right or not.
  */
 #ifndef LIBCUPTI_USDT_TRACE_KERNEL_NAMES_H
 #define LIBCUPTI_USDT_TRACE_KERNEL_NAMES_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "libcupti-usdt/base/launch_state.h"
@@ -31,15 +32,13 @@ void kernel_names__moved(void);
 /* The id of the name that this launch was called by; 0: not known. */
 uint32_t kernel_names__of(uint32_t correlation);
 
-/* In each launch. */
-static inline void kernel_names__launched(uint32_t correlation, uint32_t name)
-{
-	_Atomic(uint64_t) *launched =
-		atomic_load_explicit(&hot.launched_names, memory_order_relaxed);
+/* The launch that begins calls its kernel so. On any thread; only if kernel_names__are_wanted(). */
+void kernel_names__launches(uint32_t correlation, const char *name);
 
-	if (__builtin_expect(!!launched, 0))
-		atomic_store_explicit(&launched[correlation % KERNEL_NAMES],
-				      (uint64_t)correlation << 32 | name, memory_order_relaxed);
+/* Each launch checks this as it begins. */
+static inline bool kernel_names__are_wanted(void)
+{
+	return UNLIKELY(atomic_load_explicit(&hot.launched_names, memory_order_relaxed));
 }
 
 #endif

@@ -11,7 +11,6 @@
 #include "libcupti-usdt/cupti/cupti_calls.h"
 #include "libcupti-usdt/base/launch_state.h"
 #include "libcupti-usdt/trace/graph_nodes.h"
-#include "libcupti-usdt/trace/kernel_names.h"
 #include "libcupti-usdt/emit/interned_names.h"
 #include "libcupti-usdt/trace/nvtx.h"
 #include "libcupti-usdt/emit/ring.h"
@@ -231,8 +230,6 @@ void launches__record(struct ring *ring, int domain, uint32_t cbid,
 	if (launch.flags & CUDA_LAUNCH_RANGES)
 		launch.flags |= (nvtx__depth(ring) & 31) << 2;
 	launch.name = shape == LAUNCH_GRAPH ? 0 : interned_names__intern(data->symbol_name);
-	if (launch.name && domain == CUPTI_DOMAIN_DRIVER)
-		kernel_names__launched(data->correlation, launch.name);
 	if (probe_sites__batch_wanted(group))
 		ring__append(ring, group, &launch.head);
 	tell_others(ring, group, start, end, &launch);
@@ -297,7 +294,6 @@ HOT_PATH void launches__leave(uint32_t cbid, const struct cupti_callback_data *d
 	read_config(slot, config);
 	slot->tid = ring->tid;
 	slot->name = name;
-	kernel_names__launched(data->correlation, name);
 	/* Whoever comes gets them at once, before the agent's thread has seen that. */
 	if (!atomic_load_explicit(&hot.launches_unsent, memory_order_relaxed) ||
 	    site_wanted(launch_batch))

@@ -22,6 +22,29 @@ setup() {
 	refute_regex "$stderr" 'injection library|agent'
 }
 
+# A search of /proc finds the library before the thread is stopped, and must leave it at that.
+@test "stat (libcuda is mapped for 150 ms before its loader reports it) waits for that, and sees all" {
+	local options
+	for options in "" --no-attach "--source driver"; do
+		# shellcheck disable=SC2086
+		run --separate-stderr ct stat $options --json -o out.json -- env -i LD_LIBRARY_PATH="$B/simcuda" \
+			LD_AUDIT="$WORKLOADS/libslow-loading.so" "$WORKLOADS/launch-storm" -n 10
+		assert_success
+		json out.json '.source == "driver" and .totals.launches == 10 and .lost.total == 0 and
+			.processes[0].observed_since_ns == null'
+		refute_regex "$stderr" 'late|could be observed'
+		# Not even by default: the library would be loaded beside the auditor, with a libcuda of its own.
+		[ -n "$options" ] || assert_regex "$stderr" 'it has several C libraries'
+	done
+}
+
+@test "stat (a short program loads libcuda as the tool begins, ten times) sees all" {
+	for turn in {1..10}; do
+		ct stat --json -o out.json -- env -i LD_LIBRARY_PATH="$B/simcuda" "$WORKLOADS/launch-storm" -n 10
+		json out.json '.source == "cupti" and .totals.kernels == 10 and .lost.total == 0'
+	done
+}
+
 # As workers of PyTorch's data loaders. Polling finds the child a second later.
 @test "stat (a child inherits libcuda, and does not use it) claims no loss; if it uses it, sees all" {
 	local child

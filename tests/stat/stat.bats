@@ -214,8 +214,12 @@ cuModuleGetFunction CUDA_ERROR_NOT_FOUND 10\ncuDeviceGet CUDA_ERROR_INVALID_DEVI
 }
 
 @test "stat (modules that come and go, names where others were) distinguishes their kernels" {
-	for reused in 0 1; do
-		SIMCUDA_NAMES_REUSED=$reused ct stat --json -o out.json -- "$SIM" "$WORKLOADS/modules" >out
+	# The last: kernels are over, and reported, while the calls that launched them have not returned.
+	for turn in "0 0" "1 0" "1 1000000 4 501"; do
+		read -r reused returns size <<<"$turn"
+		# shellcheck disable=SC2086
+		SIMCUDA_NAMES_REUSED=$reused SIMCUDA_RETURN_NS=$returns ct stat --json -o out.json -- \
+			"$SIM" "$WORKLOADS/modules" $size >out
 		sums_equal out out.json launches kernels launch_errors
 		json out.json "[.kernels[] | {(.name): [.launches, .count]}] | add == {
 			even: [$(expect_key out even), $(expect_key out even)],

@@ -34,7 +34,8 @@ $(WORKLOADS): $(B)/workloads/%: $(B)/obj/tests/workloads/%.o $(WORKLOAD_LIB) $(S
 	$(Q)$(LINK) -o $@ $< $(WORKLOAD_LIB) -L$(SIMCUDA_DIR) -Wl,--as-needed $(WORKLOAD_NEEDS) -lcuda \
 		-lpthread -ldl
 
-$(B)/workloads/libframeless.so: $(B)/pic/tests/workloads/frameless/library.o
+$(B)/workloads/libframeless.so $(B)/workloads/libslow-loading.so: $(B)/workloads/lib%.so: \
+		$(B)/pic/tests/workloads/%/library.o
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(LINK) -shared -o $@ $<
@@ -47,8 +48,8 @@ $(B)/workloads/liboperators.so: $(B)/pic/tests/workloads/operators/library.o $(S
 	@mkdir -p $(@D)
 	$(Q)$(LINK) -shared -o $@ $< -L$(SIMCUDA_DIR) -lcuda -lpthread
 
-ALL += $(B)/workloads/libframeless.so $(B)/workloads/liboperators.so
-workloads: $(B)/workloads/libframeless.so $(B)/workloads/liboperators.so
+ALL += $(B)/workloads/libframeless.so $(B)/workloads/libslow-loading.so $(B)/workloads/liboperators.so
+workloads: $(B)/workloads/libframeless.so $(B)/workloads/libslow-loading.so $(B)/workloads/liboperators.so
 
 $(B)/workloads/runtime $(B)/workloads/refused $(B)/workloads/windows: WORKLOAD_NEEDS = -lcudart
 $(B)/workloads/ranks: WORKLOAD_NEEDS = -lnccl

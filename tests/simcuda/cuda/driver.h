@@ -79,7 +79,7 @@ struct settings {
 	uint64_t wake_ns;
 	uint64_t graph_ms;
 	uint64_t graph_fault; /* so many launches of graphs with kernels timed end in 719 */
-	uint64_t launch_ns;
+	uint64_t launch_ns, return_ns;
 	uint64_t record_ns; /* more for a launch while CUPTI wants kernels */
 	uint64_t copy_bytes_per_us;
 	uint64_t memory_bytes;

@@ -107,6 +107,7 @@ static CUresult launch_locked(const struct launch *launch, CUstream handle)
 	if (stream->capture)
 		return graph__add_kernel(stream->capture, launch, NULL);
 	launch__push(stream, launch, 0, 0);
+	burn(settings__get()->return_ns);
 	if (hooks)
 		hooks->resource(RESOURCE_MODULE_PROFILED, stream->context, NULL, NULL);
 	return CUDA_SUCCESS;
