@@ -66,7 +66,7 @@ sum() {
 all_counted() {
 	local key
 	for key in launches kernels; do
-		assert_equal "$key $(json "$2" ".totals.$key")" "$key $(sum "$1" $key)"
+		assert_equal "$key $(json "$2" "\"\(.totals.$key), \(.lost.total) lost\"")" "$key $(sum "$1" $key), 0 lost"
 	done
 	json "$2" '.lost.total == 0 and .lost.killed == 0 and .totals.unfinished == 0'
 }
