@@ -450,10 +450,15 @@ int process_execs(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
+static __always_inline bool is_first_thread(struct task_struct *task)
+{
+	return BPF_CORE_READ(task, pid) == BPF_CORE_READ(task, tgid);
+}
+
 /* A link by process is one by the memory of its first thread, which that one has left. */
 static __always_inline void tell_of_first(struct task_struct *task, __u32 pid)
 {
-	if (!settings.by_link || BPF_CORE_READ(task, pid) != BPF_CORE_READ(task, tgid) ||
+	if (!settings.by_link || !is_first_thread(task) ||
 	    BPF_CORE_READ(task, signal, flags) & SIGNAL_GROUP_EXIT ||
 	    !bpf_map_lookup_elem(&linked, &pid))
 		return;
@@ -466,6 +471,10 @@ int process_exits(struct bpf_raw_tracepoint_args *ctx)
 	struct task_struct *task = (void *)ctx->args[0];
 	__u32 pid = process_of(task);
 
+	/* The tool ends, maybe by SIGKILL: it answers nobody any more. Its links, which would end
+	 * the wait, are closed later, and not while a thread waits. */
+	if (pid == settings.self && is_first_thread(task))
+		load_waiters_max = 0;
 	/* Threads end one by one; nothing runs in user space any more once none is alive. */
 	if (BPF_CORE_READ(task, signal, live.counter)) {
 		tell_of_first(task, pid);

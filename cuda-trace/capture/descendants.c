@@ -35,7 +35,7 @@ uint32_t descendants__list(const struct session *session, uint32_t but, uint32_t
 	for (int err = bpf_map_get_next_key(map, NULL, &next); !err;
 	     err = bpf_map_get_next_key(map, &pid, &next)) {
 		pid = next;
-		if (pid == but || process_stat__is_end(process_stat__state(pid)))
+		if (pid == but || process_stat__has_ended(pid))
 			continue;
 		if (count < max)
 			pids[count] = pid;

@@ -28,7 +28,7 @@ bool dispatcher__has_all(const struct dispatcher *dispatcher);
 /* How many processes have not ended. */
 unsigned int dispatcher__running(const struct dispatcher *dispatcher);
 /* Something of it was reported, by its agent (which is awake, or has ended its work as the process
- * ends) or by the driver source. */
+ * ends) or by the driver source, and its end has not been handled yet. */
 bool dispatcher__knows(struct dispatcher *dispatcher, uint32_t pid);
 void dispatcher__each(struct dispatcher *dispatcher,
 		      void (*handle)(void *context, struct process *process), void *context);

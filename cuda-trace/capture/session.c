@@ -412,9 +412,9 @@ int session__poll(struct session *session, int timeout_ms)
 		if (err)
 			return err;
 		session__each_process(session, session_processes__look_at_status, session);
+		session_processes__look_again(session);
 		now = monotonic__ms();
 		if (now >= session->next_rescan && !session->finished) {
-			session_processes__look_again(session);
 			agent_files__scan(session->targets);
 			if (session->driver)
 				driver_source__prune(session->driver);

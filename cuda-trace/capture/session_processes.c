@@ -2,7 +2,6 @@
 /* Called by session.c. */
 #include "cuda-trace/capture/session_processes.h"
 
-#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <stdio.h>
@@ -88,8 +87,17 @@ static bool start_injection(struct session *session, uint32_t pid, enum injectio
 	return true;
 }
 
-/* True: the agent will be loaded into the process, which is listened to before. If that cannot be
- * done, the driver source is what there is. */
+/* Its loader or its cuInit() will report it: that is the moment to attach. */
+static bool is_expected(struct session *session, uint32_t pid)
+{
+	return library_loads__expects(session->loads, pid) ||
+	       (library_loads__may_report(session->loads, pid) &&
+		session_filter__passes(&session->options, pid) &&
+		library_loads__note_mapped(session->loads, pid));
+}
+
+/* True: the agent is or will be loaded into the process, which is listened to before. If that
+ * cannot be done, the driver source is what there is. */
 static bool attach_to(struct session *session, uint32_t pid, const char *agent)
 {
 	if (!session->injections)
@@ -101,7 +109,7 @@ static bool attach_to(struct session *session, uint32_t pid, const char *agent)
 	    !session_filter__passes(&session->options, pid))
 		return false;
 	/* Again, as it may have been mapped just now. */
-	if (!agent && library_loads__expects(session->loads, pid))
+	if (!agent && is_expected(session, pid))
 		return true;
 	library_loads__note_running(session->loads, pid);
 	if (session->agents && !agent)
@@ -139,8 +147,7 @@ static bool started_here(const struct session *session, uint32_t pid)
 static void took_over(struct session *session, uint32_t pid)
 {
 	observations__found(session->observations, pid);
-	if (library_loads__waits(session->loads, pid) ||
-	    library_loads__expects(session->loads, pid))
+	if (library_loads__waits(session->loads, pid) || is_expected(session, pid))
 		return;
 	library_loads__note_running(session->loads, pid);
 	if (session->options.source == SESSION_DRIVER)
@@ -175,8 +182,8 @@ static bool check_agent(struct session *session, uint32_t pid)
 	if (!session->agents || process_links__reach(session->agents, pid))
 		return true;
 	observations__miss(session->observations, pid,
-			   process_stat__is_end(process_stat__state(pid)) ? UNOBSERVED_ENDED_FIRST
-									  : UNOBSERVED_UNATTACHED);
+			   process_stat__has_ended(pid) ? UNOBSERVED_ENDED_FIRST
+							: UNOBSERVED_UNATTACHED);
 	return false;
 }
 
@@ -191,8 +198,7 @@ static void look_at_process(void *context, uint32_t pid, const char *agent)
 	if (session->agents && agent)
 		process_links__add_process(session->agents, pid, agent);
 	/* Its agent comes in cuInit(), or nothing does: that will be seen. */
-	if (!agent && session->options.source != SESSION_DRIVER &&
-	    library_loads__expects(session->loads, pid))
+	if (!agent && session->options.source != SESSION_DRIVER && is_expected(session, pid))
 		return;
 	/* An agent that sleeps, or is still to be loaded, has reported nothing yet. */
 	if (attach_to(session, pid, agent)) {
@@ -261,7 +267,7 @@ static bool release(struct session *session, const struct event_start *event, bo
 
 	if (has_waited || was_probed)
 		observations__note_whole(session->observations, event->pid);
-	else if (process_stat__is_end(process_stat__state(event->pid)) &&
+	else if (process_stat__has_ended(event->pid) &&
 		 !dispatcher__knows(session->dispatcher, event->pid))
 		observations__miss(session->observations, event->pid, UNOBSERVED_ENDED_FIRST);
 	else
@@ -410,19 +416,17 @@ int session_processes__handle_start(void *context, void *data, size_t size)
 	struct session *session = context;
 	const struct event_start *event = data;
 
+	library_loads__note_report(session->loads, event->pid);
 	if (handle_load(session, event) || session->finished)
 		return 0;
 	/* Best before it makes communicators: the process does not wait for us. */
 	if (event->kind == START_AGENT && session->nccl &&
 	    descendants__include(session, event->pid))
 		nccl_probes__look(session->nccl, event->pid);
-	if (!session->agents)
-		return 0;
-	if (event->kind == START_WITHOUT_FIRST) {
+	if (session->agents && event->kind == START_WITHOUT_FIRST)
 		process_links__lost_first(session->agents, event->pid);
-		return 0;
-	}
-	found_agent(session, event);
+	else if (session->agents)
+		found_agent(session, event);
 	return 0;
 }
 
@@ -460,11 +464,6 @@ static void attach_ended(void *context, uint32_t pid, const struct injection_res
 		change_source(session, pid, true);
 		check_probes(session, pid);
 	}
-	/* Nothing came of it. No child of a CUDA program: it is expected to call cuInit() itself.
-	 */
-	if (result->error == -ESRCH && !result->started && session->loads &&
-	    !dispatcher__knows(session->dispatcher, pid))
-		observations__miss(session->observations, pid, UNOBSERVED_ENDED_FIRST);
 	observations__note_attached(session->observations, pid,
 				    attached_without_gap(session, pid, result));
 }
@@ -498,9 +497,12 @@ void session_processes__look_again(struct session *session)
 			agent_files__look(session->targets, pid);
 		if (driver_source__watches(session->driver, pid))
 			took_over(session, pid);
-		if (process_stat__is_end(process_stat__state(pid)) &&
-		    !dispatcher__knows(session->dispatcher, pid))
+		else if (dispatcher__knows(session->dispatcher, pid))
+			continue;
+		else if (process_stat__has_ended(pid))
 			observations__miss(session->observations, pid, UNOBSERVED_ENDED_FIRST);
+		else if (session->finished)
+			observations__note_late(session->observations, pid, LATE_LOST);
 	}
 }
 

@@ -29,8 +29,8 @@ void session_processes__prepare_injections(struct session *session, const char *
  * before it knows those that run, and has closed its links: the kernel does not close one while a
  * thread waits. */
 void session_processes__let_wait(struct session *session, bool wait);
-/* At those that have mapped libcuda and should have been stopped by now where they loaded it: they
- * did so before they were let wait, or have ended since. */
+/* Looks again at processes that mapped libcuda and did not stop in the loader in time: they loaded
+ * it before processes were let wait, or have ended. */
 void session_processes__look_again(struct session *session);
 /* No process waits any more. What PROGRAM leaves behind is missed from now on. */
 void session_processes__finish(struct session *session);

@@ -34,7 +34,8 @@
 #define MAPPED_MAX  64
 #define REPORTED_MS 250 /* from the mapping of a library until its loader reports it */
 
-/* A process that maps libcuda, of which its loader has reported nothing. */
+/* A process that maps libcuda, of which its loader has reported nothing. It stays here for
+ * REPORTED_MS and until the next look, so that its number becomes no other's. */
 struct mapped_library {
 	uint32_t pid;
 	bool is_old;   /* there is nothing to wait for */
@@ -248,32 +249,13 @@ void library_loads__note_exec(struct library_loads *loads, uint32_t pid)
 		fclose(maps);
 }
 
-static struct mapped_library *find_mapped(struct library_loads *loads, uint32_t pid)
-{
-	for (int i = 0; i < loads->mapped_count; i++)
-		if (loads->mapped[i].pid == pid)
-			return &loads->mapped[i];
-	return NULL;
-}
-
-static void forget_mapped(struct library_loads *loads, uint32_t pid)
-{
-	struct mapped_library *known = find_mapped(loads, pid);
-
-	if (known)
-		*known = loads->mapped[--loads->mapped_count];
-}
-
 enum library_probe library_loads__note_library(struct library_loads *loads, uint32_t pid)
 {
 	struct inspection seen;
 	struct foreign_file file;
 	bool known;
 
-	if (!loads)
-		return LIBRARY_UNPROBED;
-	forget_mapped(loads, pid);
-	if (process_maps__process(pid, &seen) || !seen.cuda ||
+	if (!loads || process_maps__process(pid, &seen) || !seen.cuda ||
 	    foreign_file__open_mapped(&file, pid, seen.libcuda_range, seen.libcuda))
 		return LIBRARY_UNPROBED;
 	known = find_file(loads, &file);
@@ -295,9 +277,14 @@ static bool read_load(const struct library_loads *loads, uint32_t pid, struct li
 void library_loads__note_running(struct library_loads *loads, uint32_t pid)
 {
 	const struct library_load running = {.libraries = 1, .initialized = 1};
+	struct library_load load;
 
-	if (loads)
-		bpf_map_update_elem(loads_map(loads), &pid, &running, BPF_NOEXIST);
+	if (!loads)
+		return;
+	/* What it has loaded before is none that is called libcuda. */
+	if (read_load(loads, pid, &load) && !load.libraries && !load.initialized)
+		bpf_map_update_elem(loads_map(loads), &pid, &running, BPF_EXIST);
+	bpf_map_update_elem(loads_map(loads), &pid, &running, BPF_NOEXIST);
 }
 
 void library_loads__abandon(struct library_loads *loads, uint32_t pid)
@@ -342,44 +329,73 @@ static bool is_probed(const struct library_loads *loads, uint32_t pid)
 	return known && known->link >= 0;
 }
 
-/* The loader maps libraries some time before it reports them: a look at /proc may come between. */
-static bool is_being_loaded(struct library_loads *loads, uint32_t pid)
+/* Its place in the table, or -1. */
+static int find_mapped(const struct library_loads *loads, uint32_t pid)
 {
-	const struct mapped_library *known = find_mapped(loads, pid);
-	struct inspection seen;
+	int i = loads ? loads->mapped_count : 0;
 
-	if (known)
-		return !known->is_old;
-	if (!loads->let_wait || loads->mapped_count == MAPPED_MAX ||
-	    process_maps__process(pid, &seen) || !seen.cuda)
-		return false;
-	loads->mapped[loads->mapped_count++] =
-		(struct mapped_library){.pid = pid, .seen = monotonic__ms()};
-	return true;
+	while (--i >= 0 && loads->mapped[i].pid != pid)
+		;
+	return i;
 }
 
-bool library_loads__expects(struct library_loads *loads, uint32_t pid)
+static void forget_mapped(struct library_loads *loads, int i)
+{
+	loads->mapped[i] = loads->mapped[--loads->mapped_count];
+}
+
+bool library_loads__expects(const struct library_loads *loads, uint32_t pid)
+{
+	struct library_load load;
+	int i = find_mapped(loads, pid);
+
+	if (i >= 0 && !loads->mapped[i].is_old)
+		return true;
+	return read_load(loads, pid, &load) && load.libraries && !load.initialized &&
+	       is_probed(loads, pid);
+}
+
+static bool has_reported(const struct library_loads *loads, uint32_t pid)
 {
 	struct library_load load;
 
-	if (!loads)
-		return false;
-	if (!read_load(loads, pid, &load) || (!load.libraries && !load.initialized))
-		return is_being_loaded(loads, pid);
-	return !load.initialized && is_probed(loads, pid);
+	return read_load(loads, pid, &load) && (load.libraries || load.initialized);
+}
+
+bool library_loads__may_report(const struct library_loads *loads, uint32_t pid)
+{
+	struct inspection seen;
+
+	return loads && loads->let_wait && find_mapped(loads, pid) < 0 &&
+	       !has_reported(loads, pid) && !process_maps__process(pid, &seen) && seen.cuda;
+}
+
+bool library_loads__note_mapped(struct library_loads *loads, uint32_t pid)
+{
+	if (loads->mapped_count < MAPPED_MAX)
+		loads->mapped[loads->mapped_count++] =
+			(struct mapped_library){.pid = pid, .seen = monotonic__ms()};
+	return true;
+}
+
+void library_loads__note_report(struct library_loads *loads, uint32_t pid)
+{
+	int i = find_mapped(loads, pid);
+
+	if (i >= 0)
+		forget_mapped(loads, i);
 }
 
 uint32_t library_loads__next_unreported(struct library_loads *loads)
 {
-	uint64_t now = monotonic__ms();
+	int i = loads ? loads->mapped_count : 0;
 
-	for (int i = 0; loads && i < loads->mapped_count; i++) {
+	while (--i >= 0) {
 		struct mapped_library *mapped = &loads->mapped[i];
 
-		if (mapped->is_old) {
-			*mapped = loads->mapped[--loads->mapped_count];
-			i--;
-		} else if (now >= mapped->seen + REPORTED_MS || !loads->let_wait) {
+		if (mapped->is_old || has_reported(loads, mapped->pid)) {
+			forget_mapped(loads, i);
+		} else if (!loads->let_wait || monotonic__ms() >= mapped->seen + REPORTED_MS) {
 			mapped->is_old = true;
 			return mapped->pid;
 		}

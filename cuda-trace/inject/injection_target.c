@@ -143,11 +143,11 @@ static int check_status(struct injection_target *target)
 
 struct module {
 	const char *prefix, *older_prefix;
-	uint64_t first;	      /* where its file's begin was mapped last, maybe just to be read */
-	uint64_t base;	      /* of its first page; 0 = not mapped */
-	uint64_t code_offset; /* in its file */
+	uint64_t first; /* where its file's begin was mapped last, maybe just to be read */
+	uint64_t base;	/* of its first page; 0 = not mapped */
 	struct address_range code; /* of its (last) executable mapping */
-	uint32_t copies;	   /* of its code; base and code are the first one's */
+	uint32_t copies;	   /* of its code */
+	bool last_counts;	   /* base and code are the last copy's, else the first one's */
 };
 
 enum { LIBC, LIBDL, LOADER, LIBCUDA, AGENT, MODULES };
@@ -159,10 +159,9 @@ static void note_mapping(struct module *module, uint64_t start, uint64_t end, ui
 		module->first = start;
 	if (permissions[2] != 'x')
 		return;
-	if (!module->copies)
-		module->code_offset = offset;
-	module->copies += module->code_offset == offset;
-	if (module->copies > 1)
+	if (!module->copies || module->base != module->first)
+		module->copies++;
+	if (module->copies > 1 && !module->last_counts)
 		return;
 	module->base = module->first;
 	module->code = (struct address_range){start, end};
@@ -343,7 +342,7 @@ int injection_target__open(struct injection_target *target, uint32_t pid)
 	struct module modules[MODULES] = {
 		[LIBC] = {.prefix = "libc.so.", .older_prefix = "libc-2."},
 		[LIBDL] = {.prefix = "libdl.so.", .older_prefix = "libdl-2."},
-		[LOADER] = {.prefix = "ld-"},
+		[LOADER] = {.prefix = "ld-", .last_counts = true},
 		[LIBCUDA] = {.prefix = "libcuda.so"},
 		[AGENT] = {.prefix = CUDA_AGENT_NAME},
 	};

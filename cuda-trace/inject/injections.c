@@ -158,11 +158,10 @@ static bool has_ended(const struct attempt *attempt)
 {
 	uint32_t pid = attempt->injection.pid;
 
-	return process_stat__start(pid) != attempt->injection.start ||
-	       process_stat__is_end(process_stat__state(pid));
+	return process_stat__start(pid) != attempt->injection.start || process_stat__has_ended(pid);
 }
 
-/* Before an attempt. */
+/* Before another attempt. */
 static void stop_trying(struct injections *injections, struct attempt *attempt)
 {
 	bool ended = has_ended(attempt);
@@ -180,7 +179,7 @@ static bool begin(struct injections *injections, struct attempt *attempt)
 
 	if (!is_needed(attempt)) {
 		attempt->state = ATTEMPT_OVER;
-		if (attempt->count || has_ended(attempt))
+		if (attempt->count)
 			stop_trying(injections, attempt);
 		return true;
 	}
@@ -271,7 +270,7 @@ static void end(struct injections *injections, struct attempt *attempt,
 static void look_late(struct injections *injections, struct attempt *attempt, uint64_t now)
 {
 	if (!is_needed(attempt))
-		attempt->late.error = 0;
+		attempt->late.error = has_ended(attempt) ? -ESRCH : 0;
 	else if (now < attempt->due)
 		return;
 	conclude(injections, attempt, &attempt->late);

@@ -26,6 +26,14 @@ static void note_nccl(struct inspection *inspection, const char *line, const cha
 		 (int)strcspn(line, " "), line);
 }
 
+/* "range permissions …" */
+static bool is_code(const char *line)
+{
+	const char *permissions = strchr(line, ' ');
+
+	return permissions && strnlen(permissions, 4) == 4 && permissions[3] == 'x';
+}
+
 static void look_at_line(struct inspection *inspection, const char *line, const char *path)
 {
 	const char *name = strrchr(path, '/');
@@ -35,7 +43,8 @@ static void look_at_line(struct inspection *inspection, const char *line, const 
 	name++;
 	note_nccl(inspection, line, path, name);
 	if (!strncmp(name, "libcuda.so", 10)) {
-		inspection->cuda = true;
+		/* A linker or a debugger maps it, too, to read it. */
+		inspection->cuda |= is_code(line);
 		snprintf(inspection->libcuda, sizeof(inspection->libcuda), "%s", path);
 		snprintf(inspection->libcuda_range, sizeof(inspection->libcuda_range), "%.*s",
 			 (int)strcspn(line, " "), line);

@@ -14,6 +14,10 @@ char process_stat__state(uint32_t pid);
 char process_stat__thread_state(uint32_t pid, uint32_t thread);
 /* True if it runs no code any more in that state. Its pid is in use until it is reaped. */
 bool process_stat__is_end(char state);
+static inline bool process_stat__has_ended(uint32_t pid)
+{
+	return process_stat__is_end(process_stat__state(pid));
+}
 /* True if it runs none until somebody continues it. */
 bool process_stat__is_stop(char state);
 /* Its start time, in clock ticks after boot; 0 = it has ended. With the pid, this identifies a

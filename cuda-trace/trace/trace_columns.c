@@ -48,6 +48,7 @@ const struct column trace_columns[TRACE_COLUMNS] = {
 	[ADDRESS] = {"address", "", 0, JSON_SOME},
 	[KIND] = {"kind", "", 0, JSON_SOME},
 	[ASYNCHRONOUS] = {"asynchronous", "", 0, JSON_SOME},
+	[HELD] = {"held", "", 0, JSON_SOME},
 	[NAME] = {"name", "", 0, JSON_SOME},
 	[DOMAIN] = {"domain", "", 0, JSON_SOME},
 	[COLOR] = {"color", "", 0, JSON_SOME},

@@ -52,6 +52,7 @@ enum trace_column {
 	ADDRESS,
 	KIND,
 	ASYNCHRONOUS,
+	HELD,
 	NAME,
 	DOMAIN,
 	COLOR,

@@ -115,6 +115,11 @@ static void fill_launch(struct cell *cells, const struct cuda_launch *launch, bo
 	cells[CORRELATION] = cell_number(launch->head.correlation);
 	cells[RESULT_CODE] = cell_signed(launch->result);
 	cells[RESULT] = cell_text(trace_events__result(launch->result, name, json));
+	if (launch->flags & CUDA_LAUNCH_HELD) {
+		cells[HELD] = cell_bool(true);
+		if (!launch->result && !json)
+			cells[RESULT] = cell_text("ok, held");
+	}
 	if (launch->head.kind == CUDA_RECORD_GRAPH_LAUNCH)
 		return;
 	cells[GRID] = cell_triple(launch->grid);

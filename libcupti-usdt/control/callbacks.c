@@ -322,7 +322,9 @@ static COLD_PATH void rare_callback(int domain, uint32_t cbid, const void *data)
 static __attribute__((noinline)) void
 driver_enter(uint32_t cbid, const struct cupti_callback_data *data, uint64_t held_since)
 {
-	if (kernel_names__are_wanted() && launches__shape(CUPTI_DOMAIN_DRIVER, cbid) != LAUNCH_NONE)
+	enum launch_shape shape = launches__shape(CUPTI_DOMAIN_DRIVER, cbid);
+
+	if (kernel_names__are_wanted() && shape != LAUNCH_NONE && shape != LAUNCH_GRAPH)
 		kernel_names__launches(data->correlation, data->symbol_name);
 	*data->correlation_data =
 		launch_state__start(held_since ? held_since : timestamps__now(), held_since);

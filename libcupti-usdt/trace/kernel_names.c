@@ -33,11 +33,13 @@ void kernel_names__moved(void)
 
 void kernel_names__launches(uint32_t correlation, const char *name)
 {
+	_Atomic(uint64_t) *launched =
+		atomic_load_explicit(&hot.launched_names, memory_order_relaxed);
 	uint32_t id = interned_names__at_hand(name, correlation);
 
 	id = id ? id : interned_names__intern(name);
-	if (id)
-		atomic_store_explicit(&names[correlation % KERNEL_NAMES],
+	if (id && launched)
+		atomic_store_explicit(&launched[correlation % KERNEL_NAMES],
 				      (uint64_t)correlation << 32 | id, memory_order_relaxed);
 }
 

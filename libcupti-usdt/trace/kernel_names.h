@@ -8,8 +8,8 @@
  * launch returns.
  *
  * Failure modes: 1. a launch is too long ago: another has its place, and CUPTI's word stands. The
- * table holds as many calls as a process makes in some tenths of a second; records come within
- * one. 2. a launch that costs more for it: until names may have moved it is one question. 3.
+ * table holds as many calls as a process makes in some tenths of a second; records come within a
+ * tenth. 2. a launch that costs more for it: until names may have moved it is one question. 3.
  * kernels of graphs: no launch names them, so CUPTI's word stands, right or not.
  */
 #ifndef LIBCUPTI_USDT_TRACE_KERNEL_NAMES_H

@@ -266,6 +266,9 @@ heard() {
 	assert_equal "$(jq -s '[.[] | select(.event == "kernel" or .event == "launch")] | length' t.json)" 2000
 	[ "$(jq -s '[.[] | select(.event == "kernel" and .gpu_ns > 0 and .launch_ns > 0)] | length' t.json)" -gt 0 ]
 	assert_equal "$(jq -s 'map(select(.event == "lost"))[0].lost.total' t.json)" 0
+	# One that came at the end of a window was held, and its time is longer for it.
+	jq -es '(map(select(.launch_ns and (.held | not)).launch_ns) | sort | .[length / 2 | floor]) as $usual |
+		map(select(.held).launch_ns) | length > 0 and all(. > $usual)' t.json
 }
 
 # storm_meanwhile SECONDS ARGS...: the storm in the background, seen by nobody else's name.

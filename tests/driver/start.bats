@@ -225,6 +225,23 @@ print(round(longest * 1000))'
 	done
 }
 
+@test "stat --source driver (the tool is killed while a program waits for it) lets the program go on at once" {
+	local began
+	program_at_gate
+	kill -STOP "$tool_PID"
+	echo go >gate
+	# It waits, by computing, where it has loaded libcuda.
+	sleep 0.7
+	[ ! -e ended ]
+	kill -KILL "$tool_PID"
+	began=$(date +%s%N)
+	wait_for 20 test -s ended
+	grep -q '^expect launches=10 ' program.out
+	# It would have waited for another 1.3 s, and as long in cuInit().
+	[ $(($(cat ended) - began)) -lt 1000000000 ]
+	finished "$tool_PID" || true
+}
+
 # Between the moment when a tool probes the loader and the moment when it knows which processes have loaded
 # libcuda long ago, nobody may wait for it: it waits itself for links to be closed, which takes as long.
 @test "stat -p (a program that loads libraries all the time, while tools attach) is not held up" {
