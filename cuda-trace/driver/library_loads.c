@@ -367,7 +367,7 @@ bool library_loads__may_report(const struct library_loads *loads, uint32_t pid)
 	struct inspection seen;
 
 	return loads && loads->let_wait && find_mapped(loads, pid) < 0 &&
-	       !has_reported(loads, pid) && !process_maps__process(pid, &seen) && seen.cuda;
+	       !has_reported(loads, pid) && !process_maps__process(pid, &seen) && seen.cuda_code;
 }
 
 bool library_loads__note_mapped(struct library_loads *loads, uint32_t pid)

@@ -157,6 +157,8 @@ static void note_mapping(struct module *module, uint64_t start, uint64_t end, ui
 {
 	if (!offset)
 		module->first = start;
+	if (!module->copies)
+		module->base = module->first;
 	if (permissions[2] != 'x')
 		return;
 	if (!module->copies || module->base != module->first)

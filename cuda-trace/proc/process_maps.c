@@ -43,8 +43,8 @@ static void look_at_line(struct inspection *inspection, const char *line, const 
 	name++;
 	note_nccl(inspection, line, path, name);
 	if (!strncmp(name, "libcuda.so", 10)) {
-		/* A linker or a debugger maps it, too, to read it. */
-		inspection->cuda |= is_code(line);
+		inspection->cuda = true;
+		inspection->cuda_code |= is_code(line);
 		snprintf(inspection->libcuda, sizeof(inspection->libcuda), "%s", path);
 		snprintf(inspection->libcuda_range, sizeof(inspection->libcuda_range), "%.*s",
 			 (int)strcspn(line, " "), line);

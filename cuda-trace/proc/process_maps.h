@@ -9,12 +9,13 @@
 #include <stdint.h>
 
 struct inspection {
-	bool readable; /* its maps could be read */
-	bool refused;  /* they may not be: another user's, without CAP_SYS_PTRACE */
-	bool cuda;     /* maps libcuda.so */
-	bool agent;    /* maps libcupti-usdt.so */
-	bool asleep;   /* which has no thread yet: no tool has attached */
-	bool cupti;    /* maps some libcupti.so */
+	bool readable;	/* its maps could be read */
+	bool refused;	/* they may not be: another user's, without CAP_SYS_PTRACE */
+	bool cuda;	/* maps libcuda.so, */
+	bool cuda_code; /* and its code, as a linker or a debugger does not */
+	bool agent;	/* maps libcupti-usdt.so */
+	bool asleep;	/* which has no thread yet: no tool has attached */
+	bool cupti;	/* maps some libcupti.so */
 	uint32_t uid;
 	char comm[16];		/* untrusted */
 	char libcuda[256];	/* untrusted; as the process names it */
