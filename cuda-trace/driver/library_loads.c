@@ -34,11 +34,11 @@
 #define MAPPED_MAX  64
 #define REPORTED_MS 250 /* from the mapping of a library until its loader reports it */
 
-/* A process that maps libcuda, of which its loader has reported nothing. It stays here for
- * REPORTED_MS and until the next look, so that its number becomes no other's. */
+/* A process that maps libcuda while its loader has not reported it. An entry lives for REPORTED_MS
+ * and until the next look: too short a time for its pid to be used again. */
 struct mapped_library {
 	uint32_t pid;
-	bool is_old;   /* there is nothing to wait for */
+	bool is_old;   /* its time is over */
 	uint64_t seen; /* ms, monotonic */
 };
 
@@ -281,7 +281,8 @@ void library_loads__note_running(struct library_loads *loads, uint32_t pid)
 
 	if (!loads)
 		return;
-	/* What it has loaded before is none that is called libcuda. */
+	/* The loader reported other libraries only: this libcuda has another name, or was loaded by
+	 * dlmopen(). */
 	if (read_load(loads, pid, &load) && !load.libraries && !load.initialized)
 		bpf_map_update_elem(loads_map(loads), &pid, &running, BPF_EXIST);
 	bpf_map_update_elem(loads_map(loads), &pid, &running, BPF_NOEXIST);

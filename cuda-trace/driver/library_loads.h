@@ -45,16 +45,16 @@ bool library_loads__answer(struct library_loads *loads, uint32_t pid);
 /* It has loaded libcuda while it was observed and has not called cuInit(), which will be reported.
  * Or it is in the table of library_loads__note_mapped(). */
 bool library_loads__expects(const struct library_loads *loads, uint32_t pid);
-/* It maps libcuda, and its loader has not reported that: it is about to, or has mapped it before it
- * would have been stopped. */
+/* It maps libcuda, and its loader has not reported that: either it is about to, or it loaded
+ * libcuda before anybody was stopped. */
 bool library_loads__may_report(const struct library_loads *loads, uint32_t pid);
 /* It has 250 ms to report it. True, also without a place for it: it will be looked at another time.
  */
 bool library_loads__note_mapped(struct library_loads *loads, uint32_t pid);
 /* It has reported something, so that the tool will decide about it, or runs another program. */
 void library_loads__note_report(struct library_loads *loads, uint32_t pid);
-/* A process whose time is over, without a report: it has to be looked at again, and is expected to
- * report nothing until then. At the end, each in the table. 0: none. */
+/* The next process in the table whose time is over, to be looked at again: it is no longer expected
+ * to report anything. Once nobody waits any more, every process in the table. 0: none is left. */
 uint32_t library_loads__next_unreported(struct library_loads *loads);
 
 #endif

@@ -174,10 +174,11 @@ ends_while() {
 		ends_while crash $when
 		assert_equal "$when $status" "$when 139"
 		assert_equal "$(expect_key "$OUT" launches)" 1000
-		# Without a last word: its last 100 ms may be unknown, and that is said. Its kernels may have come
-		# when its launches had not.
-		json "$JSON" '.totals.launches <= 1000 and .totals.launches + .lost.unsent >= 1000 and
-			.totals.kernels <= 1000 and .lost.killed == 1'
+		# Without a last word: its last 100 ms may be unknown, and that is said.
+		json "$JSON" '.totals.launches <= 1000 and .lost.killed == 1'
+		kernel_is 6.16 || continue
+		# What had not been sent is counted. Kernels may have come whose launches had not.
+		json "$JSON" '.totals.launches + .lost.unsent >= 1000 and .totals.kernels <= .totals.launches + .lost.unsent'
 	done
 }
 
@@ -376,7 +377,7 @@ has_agent_thread() {
 # busy_with_graphs VERSION OPTION...: launch-rate, a program that attaching to CUPTI 12.8 or 12.9 lets lock up, if launches of graphs go on meanwhile
 busy_with_graphs() {
 	# One launch after the other, but not more of them than a busy machine can take down.
-	SIMCUDA_LAUNCH_NS=50000 SIMCUDA_CUPTI_VERSION=$1 SIMCUDA_INVERSION_MS=20 start busy "$SIM" env CUDA_INJECTION64_PATH="$AGENT" \
+	SIMCUDA_LAUNCH_NS=20000 SIMCUDA_CUPTI_VERSION=$1 SIMCUDA_INVERSION_MS=20 start busy "$SIM" env CUDA_INJECTION64_PATH="$AGENT" \
 		"$B/bench/launch-rate" "${@:2}" -i 50 -d 60
 	wait_for 30 grep -q . busy.out
 }

@@ -22,11 +22,6 @@ setup() {
 	done
 }
 
-# kernel_is VERSION: the running kernel is at least that one.
-kernel_is() {
-	[ "$(printf '%s\n' "$1" "$(uname -r)" | sort -V | head -n 1)" = "$1" ]
-}
-
 @test "stat (Python's workers, which are killed right after their launches) counts what they had not sent" {
 	local how
 	for how in killed pool; do

@@ -144,9 +144,9 @@ state_is() { # STATE
 	start exporter "$CUDA_TRACE" metrics --listen 127.0.0.1:0
 	wait_for 15 grep -q 'listening on' exporter.err
 	URL=$(sed -n 's/.*listening on \(http.*\)\/metrics$/\1/p' exporter.err)
-	# Some are so close that we stay away between them, some so far apart that we come back, which takes a second.
-	for gap in 0 50 1300; do
-		CUDA_INJECTION64_PATH=$AGENT sim "$WORKLOADS/profiler-client" -b 300 -s "$((gap == 1300 ? 20 : 40))" -g $gap >out
+	# Some are so close that we stay away between them, some so far apart that we come back.
+	for gap in 0 50 800; do
+		CUDA_INJECTION64_PATH=$AGENT sim "$WORKLOADS/profiler-client" -b 300 -s "$((gap == 800 ? 20 : 40))" -g $gap >out
 		echo "gap $gap: $(tail -n 1 out)"
 		saw_all out
 	done

@@ -118,6 +118,11 @@ json() {
 	{ [[ -s $1 || -p $1 ]] && jq -er "$2" "$1"; } || fail "$1: jq '$2' says nothing true of: $(head -c 4000 "$1")"
 }
 
+# kernel_is VERSION: the running kernel is at least that one.
+kernel_is() {
+	[ "$(printf '%s\n' "$1" "$(uname -r)" | sort -V | head -n 1)" = "$1" ]
+}
+
 # start NAME CMD...: in the background, in a process group of its own; $NAME_PID and
 # $BATS_TEST_TMPDIR/NAME.{out,err}. Ended at the latest by teardown, with all of its children.
 start() {
