@@ -21,7 +21,7 @@ With --steps no time is taken: "instructions" of a launch by library before anyb
 three turns, and "ratio": what is added to base, full over alone. A launch is stepped while the agent flushes nothing, so what
 is done once for many launches (sending a batch, a new buffer, a stack of one in a hundred) is not in it.
 With --extra-ns N it measures itself: turns with the agent against turns in which each launch spins for about N ns
-more; "more_ns" should be what was added, "spun_ns".
+more; "more_ns" should be what was added, "spun_ns". On a machine that is busy only with --cpu-time.
 With --zeroed turns in which buffers are cleared as they come back, and not by CUPTI in a launch, are measured against turns
 with the agent as it is: "more_ns" below 0 would be a gain, of which clearing a buffer, "cleared_ns", is no part.
 """

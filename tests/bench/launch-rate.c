@@ -6,7 +6,8 @@
  *   SECONDS LAUNCHES NS_PER_LAUNCH     (CLOCK_MONOTONIC; launches and mean since the last line)
  *
  * The mean is of each thread's wall time, waiting for the GPU after every 512 launches included:
- * what a launch-bound program would see.
+ * what a launch-bound program would see. With -u it is of each thread's CPU time: for a machine on
+ * which others run, and programs that wait for nothing.
  *
  * SIGUSR1 ends it before its time. With -p each launching thread keeps to a CPU of its own, from
  * the last one down. With -c it takes commands on its standard input, a line each, and answers with
@@ -43,6 +44,7 @@ static const char ptx[] = ".version 7.0\n.target sm_52\n.address_size 64\n"
 
 static CUcontext context;
 static CUfunction function;
+static clockid_t launch_clock = CLOCK_MONOTONIC;
 static int with_graphs, mixed, pinned, commanded;
 static const char *only; /* these kinds of calls, and no launch */
 static atomic_bool stop;
@@ -52,15 +54,20 @@ struct worker {
 	pthread_t thread;
 	int cpu;
 	_Alignas(64) _Atomic uint64_t launches, graph_launches, others;
-	_Atomic uint64_t ns; /* wall time of these */
+	_Atomic uint64_t ns; /* these took by launch_clock */
 };
 
-static uint64_t now(void)
+static uint64_t read_clock(clockid_t clock)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(clock, &t);
 	return t.tv_sec * 1000000000ull + t.tv_nsec;
+}
+
+static uint64_t now(void)
+{
+	return read_clock(CLOCK_MONOTONIC);
 }
 
 static void check(CUresult result, const char *what)
@@ -193,7 +200,7 @@ static void *work(void *argument)
 	if (mixed || only)
 		memory = get_memory();
 	while (!atomic_load_explicit(&stop, memory_order_relaxed)) {
-		uint64_t graphs = 0, others = 0, start = now();
+		uint64_t graphs = 0, others = 0, start = read_clock(launch_clock);
 
 		for (int i = 0; i < SYNC_EVERY; i++) {
 			int kind = kind_of(i);
@@ -212,7 +219,7 @@ static void *work(void *argument)
 			      "cuLaunchKernel");
 		}
 		check(cuStreamSynchronize(stream), "cuStreamSynchronize");
-		w->ns += now() - start;
+		w->ns += read_clock(launch_clock) - start;
 		w->launches += SYNC_EVERY - graphs - others;
 		w->others += others;
 		w->graph_launches += graphs;
@@ -337,7 +344,7 @@ int main(int argc, char **argv)
 	uint64_t last_count = 0, last_ns = 0, launches = 0, graphs = 0;
 	double seconds = 3;
 
-	while ((option = getopt(argc, argv, "t:i:d:gmpco:")) != -1) {
+	while ((option = getopt(argc, argv, "t:i:d:gmpcuo:")) != -1) {
 		if (option == 't')
 			threads = atoi(optarg) > 256 ? 256 : atoi(optarg);
 		else if (option == 'i')
@@ -352,11 +359,13 @@ int main(int argc, char **argv)
 			pinned = 1;
 		else if (option == 'c')
 			commanded = 1;
+		else if (option == 'u')
+			launch_clock = CLOCK_THREAD_CPUTIME_ID;
 		else if (option == 'o' && *optarg && !optarg[strspn(optarg, "cfagw")])
 			only = optarg;
 		else
 			return fputs("usage: launch-rate [-t THREADS] [-i MS] [-d SECONDS] [-g] "
-				     "[-m] [-p] [-c] [-o cfagw]\n",
+				     "[-m] [-p] [-c] [-u] [-o cfagw]\n",
 				     stderr),
 			       2;
 	}

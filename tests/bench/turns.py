@@ -54,7 +54,7 @@ class LaunchRate:
         environment.pop("CUDA_INJECTION64_PATH", None)
         # In both cases as long, as the C library's copies depend on where the environment puts the stack.
         environment["CUDA_INJECTION64_PATH" if agent else "CUDA_INJECTION64_NONE"] = options.agent
-        arguments = ["-i", str(round(interval * 1000)), "-d", "600", "-p", "-c"] + ["-m"] * mixed
+        arguments = ["-i", str(round(interval * 1000)), "-d", "600", "-p", "-c"] + ["-m"] * mixed + ["-u"] * options.cpu_time
         self.interval = interval
         self.process = subprocess.Popen(
             shlex.split(options.sim) + [options.launch_rate] + arguments,
@@ -330,6 +330,7 @@ def parser_for(description):
     parser.add_argument("--agent", default="")
     parser.add_argument("--sim", default="", help="what runs a program on the simulated driver")
     parser.add_argument("--launch-rate", default="build/bench/launch-rate")
+    parser.add_argument("--cpu-time", action="store_true", help="of the launching thread, instead of what passed")
     parser.add_argument("--steps", help="that program: instructions are counted, no time is taken")
     return parser
 
