@@ -99,17 +99,25 @@ struct {
 	__type(value, __u64);
 } driver_pids SEC(".maps");
 
-/* In a sleepable program that waits in a loop. Linux that does not preempt itself (PREEMPT_NONE)
- * would leave the CPU to this thread alone, and the tool that it waits for may be queued for that
- * CPU. Reading as if from another task takes the lock of the memory map, and looks whether somebody
- * else is to run. `readable` is an address of this process. */
-static __always_inline void let_others_run(__u64 readable)
+/* In a sleepable program that waits in a loop, each turn of which takes 20 ns at least. Linux that
+ * does not preempt itself (PREEMPT_NONE) would leave the CPU to this thread alone, and what it
+ * waits for may be queued for that CPU. Reading as if from another task looks whether somebody else
+ * is to run. It does so with the lock of the memory map, which whoever is waited for may need as
+ * well, to set probes or to map something: so it is done once in a millisecond only. `readable` is
+ * an address of this process, `next` the time of the next reading. */
+static __always_inline void let_others_run(__u64 readable, __u64 *next)
 {
 	__u64 word;
 
+	if (bpf_ktime_get_ns() < *next)
+		return;
 	bpf_copy_from_user_task(&word, sizeof(word), (void *)readable, bpf_get_current_task_btf(),
 				0);
+	*next = bpf_ktime_get_ns() + 1000000;
 }
+
+/* What bpf_loop() takes at most. */
+#define WAIT_TURNS	  (1 << 23)
 
 #define DEEPEST_NAMESPACE 8
 

@@ -134,6 +134,7 @@ volatile __u32 load_waiters_max;
 struct load_pause {
 	__u64 until;
 	__u64 stack; /* an address of the process that can be read */
+	__u64 next_reading;
 	__u32 pid;
 	__u32 over;
 };
@@ -147,12 +148,9 @@ static long pause_turn(__u32 turn, struct load_pause *pause)
 		pause->over = 1;
 		return 1;
 	}
-	let_others_run(pause->stack);
+	let_others_run(pause->stack, &pause->next_reading);
 	return 0;
 }
-
-/* What bpf_loop() takes at most, 100 ns at least each: four of these exceed LOAD_LONGEST_NS. */
-#define PAUSE_TURNS (1 << 23)
 
 /* The bound counts here, should the tool have died or been stopped. There is nothing to sleep on,
  * so this takes the CPU time that nobody else wants. Both programs are sleepable, as others run in
@@ -167,8 +165,8 @@ static __always_inline void pause_until_answered(struct pt_regs *ctx, __u32 pid)
 
 	if (*(volatile __u32 *)&load_waiters < load_waiters_max) {
 		__sync_fetch_and_add(&load_waiters, 1);
-		for (int i = 0; i < 4 && !pause.over; i++)
-			bpf_loop(PAUSE_TURNS, pause_turn, &pause, 0);
+		for (int i = 0; i < 12 && !pause.over; i++) /* more than LOAD_LONGEST_NS */
+			bpf_loop(WAIT_TURNS, pause_turn, &pause, 0);
 		__sync_fetch_and_add(&load_waiters, -1);
 	}
 	load = bpf_map_lookup_elem(&loads, &pid);

@@ -29,6 +29,7 @@ static __always_inline struct event_start *new_start(__u32 kind, __u32 pid)
 	e->time = bpf_ktime_get_ns();
 	e->kind = kind;
 	e->pid = pid;
+	e->cpu = bpf_get_smp_processor_id();
 	return e;
 }
 

@@ -83,8 +83,10 @@ static __always_inline bool is_there(const struct yield_client *client, __u64 no
 struct wait {
 	__u64 until;
 	__u64 stack; /* an address of the process that can be read */
+	__u64 next_reading;
 	__u32 pid;
 	__u32 for_tool; /* else for the agent */
+	__u32 over;
 };
 
 static __always_inline bool is_over(const struct wait *wait)
@@ -101,14 +103,17 @@ static __always_inline bool is_over(const struct wait *wait)
 
 static long wait_turn(__u32 turn, struct wait *wait)
 {
-	if (is_over(wait))
-		return 1;
-	let_others_run(wait->stack);
-	return 0;
+	wait->over = is_over(wait);
+	if (!wait->over)
+		let_others_run(wait->stack, &wait->next_reading);
+	return wait->over;
 }
 
-/* 100 ns at least each: more than YIELD_HELD_NS. */
-#define TURNS (8 << 20)
+static __always_inline void wait_for(struct wait *wait)
+{
+	for (int i = 0; i < 5 && !wait->over; i++) /* more than YIELD_HELD_NS */
+		bpf_loop(WAIT_TURNS, wait_turn, wait, 0);
+}
 
 /* The agent: returns when its thread will see that it must not subscribe, if so. */
 static __always_inline int claim_cupti(struct pt_regs *ctx, __u32 pid, bool hinted)
@@ -135,7 +140,7 @@ static __always_inline int claim_cupti(struct pt_regs *ctx, __u32 pid, bool hint
 		return 0;
 	send_waits(pid);
 	wait.until = claim.since + YIELD_HELD_NS;
-	bpf_loop(TURNS, wait_turn, &wait, 0);
+	wait_for(&wait);
 	return 0;
 }
 
@@ -196,7 +201,7 @@ static __always_inline void hold(struct pt_regs *ctx, struct yield_client *clien
 	if (!client->held_since)
 		client->held_since = now;
 	wait.until = client->held_since + YIELD_HELD_NS;
-	bpf_loop(TURNS, wait_turn, &wait, 0);
+	wait_for(&wait);
 	client->held_ns += bpf_ktime_get_ns() - now;
 }
 

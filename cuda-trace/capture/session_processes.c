@@ -28,6 +28,7 @@
 #include "cuda-trace/inject/host_cupti.h"
 #include "cuda-trace/inject/injection.h"
 #include "cuda-trace/inject/injections.h"
+#include "cuda-trace/proc/affinity.h"
 #include "cuda-trace/proc/injection_variable.h"
 #include "cuda-trace/proc/process_maps.h"
 #include "cuda-trace/proc/process_stat.h"
@@ -222,12 +223,6 @@ struct targets *session_processes__targets(struct session *session)
 				&session->left_out);
 }
 
-/* The driver source goes on where the agent stops: what it reported counts. */
-static bool has_worked(const struct cuda_status *status)
-{
-	return status->state == CUDA_STATE_YIELDED || status->reason == CUDA_INERT_FATAL;
-}
-
 void session_processes__look_at_status(void *context, struct process *process)
 {
 	struct session *session = context;
@@ -248,7 +243,8 @@ void session_processes__look_at_status(void *context, struct process *process)
 	}
 	if (session->driver && agent_state__wants_driver(status) &&
 	    !injections__includes(session->injections, process->pid)) {
-		if (has_worked(status))
+		/* The driver source goes on where the agent stops: what it reported counts. */
+		if (status->state == CUDA_STATE_YIELDED || status->reason == CUDA_INERT_FATAL)
 			driver_source__look(session->driver, process->pid, true);
 		else
 			change_source(session, process->pid, true);
@@ -362,6 +358,13 @@ static void initialized(struct session *session, const struct event_start *event
 	agent_files__look(session->targets, pid);
 }
 
+static void answer_waiting(struct session *session, const struct event_start *event)
+{
+	affinity__leave(event->cpu);
+	(event->kind == START_LIBCUDA ? loaded_libcuda : initialized)(session, event);
+	affinity__restore();
+}
+
 /* True: the event is about a load of libcuda. */
 static bool handle_load(struct session *session, const struct event_start *event)
 {
@@ -370,12 +373,9 @@ static bool handle_load(struct session *session, const struct event_start *event
 		library_loads__note_exec(session->loads, event->pid);
 		return true;
 	case START_LIBCUDA:
-		if (!session->finished)
-			loaded_libcuda(session, event);
-		return true;
 	case START_INITIALIZED:
 		if (!session->finished)
-			initialized(session, event);
+			answer_waiting(session, event);
 		return true;
 	case START_CUPTI_WANTED:
 		if (host_cupti__offer(session->host_cupti, event))
