@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -405,6 +406,25 @@ static int keep_only(int descriptor)
 	return kept;
 }
 
+static void *remove_probes(void *stop)
+{
+	entry_stop__free(stop);
+	_exit(0);
+}
+
+/* Threads that the kernel still traces stop at the probes until the tracer has ended, also inside
+ * the agent's callback. Removing the probes takes the kernel a second on a busy machine, and it
+ * does that first as a process ends: so another thread does it, while the tracer ends at once. */
+static _Noreturn void end_helper(struct entry_stop *stop)
+{
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, remove_probes, stop))
+		_exit(0);
+	for (;;)
+		syscall(SYS_exit, 0);
+}
+
 /* The helper outlives the tool's terminal and its signals, but not its work. */
 static void be_helper(int results, uint32_t pid, const char *agent)
 {
@@ -425,7 +445,7 @@ static void be_helper(int results, uint32_t pid, const char *agent)
 	inject(&work, pid, agent);
 	report(&work, &work.result);
 	/* Detaches the threads that run, without interrupting them. */
-	_exit(0);
+	end_helper(work.stop);
 }
 
 int injection__start(struct injection *injection, uint32_t pid, const char *agent)

@@ -67,7 +67,8 @@ static bool read_file(int folder, int id, const char *name, char *text, size_t s
 	return length > 0;
 }
 
-/* The state follows the name, which may contain anything. */
+/* Also one that a tracer has stopped, as a tool that attaches does. The state follows the name,
+ * which may contain anything. */
 static bool wants_to_run(int folder, int id)
 {
 	char text[256];
@@ -76,7 +77,7 @@ static bool wants_to_run(int folder, int id)
 	if (!read_file(folder, id, "/stat", text, sizeof(text)))
 		return false;
 	end = strrchr(text, ')');
-	return end && end[1] && end[2] == 'R';
+	return end && end[1] && (end[2] == 'R' || end[2] == 't');
 }
 
 static bool read_run_time(int folder, int id, uint64_t *ran)

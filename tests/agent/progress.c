@@ -6,6 +6,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -150,9 +153,62 @@ static void test_sleeper(void)
 	sched_setaffinity(0, sizeof(before), &before);
 }
 
+static _Atomic(int) stopped_thread;
+
+static void *be_stopped(void *argument)
+{
+	atomic_store(&stopped_thread, syscall(SYS_gettid));
+	while (!atomic_load(&ends))
+		usleep(1000);
+	return NULL;
+}
+
+/* Stops that thread of its parent from the moment when a byte is written to `ready` until one comes
+ * from `go`. */
+static void be_tracer(int thread, int ready, int go)
+{
+	char byte = 0;
+
+	if (ptrace(PTRACE_SEIZE, thread, 0, 0) || ptrace(PTRACE_INTERRUPT, thread, 0, 0) ||
+	    waitpid(thread, NULL, __WALL) != thread)
+		_exit(2); /* not permitted */
+	if (write(ready, &byte, 1) != 1 || read(go, &byte, 1) != 1)
+		_exit(1);
+	_exit(0);
+}
+
+/* A thread that a tracer has stopped may be in the middle of a launch. */
+static void test_traced(void)
+{
+	int ready[2], go[2], tracer;
+	pthread_t thread;
+	char byte = 0;
+
+	atomic_store(&ends, false);
+	if (pipe(ready) || pipe(go))
+		return;
+	pthread_create(&thread, NULL, be_stopped, NULL);
+	while (!atomic_load(&stopped_thread))
+		usleep(1000);
+	tracer = fork();
+	if (!tracer)
+		be_tracer(atomic_load(&stopped_thread), ready[1], go[0]);
+	close(ready[1]);
+	if (read(ready[0], &byte, 1) == 1 && thread_progress__wait(60) != THREADS_WAIT)
+		fail("a thread that a tracer has stopped has run");
+	if (write(go[1], &byte, 1) != 1)
+		fail("write");
+	waitpid(tracer, NULL, 0);
+	if (thread_progress__wait(3000) != THREADS_RAN)
+		fail("a thread that its tracer has let go has not run");
+	atomic_store(&ends, true);
+	pthread_join(thread, NULL);
+}
+
 int main(void)
 {
 	test_thread_progress();
 	test_sleeper();
+	test_traced();
 	return failures != 0;
 }

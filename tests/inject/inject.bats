@@ -414,3 +414,27 @@ host_says() {
 	finished "$parent_PID"
 	assert_equal "$(tail -n 1 parent.out)" "expect 0"
 }
+
+# The kernel waits for other tools' programs as it removes probes: on a busy machine for a second, here for two.
+@test "attach (the kernel takes long to remove the probes) traces no thread meanwhile" {
+	storm busy -s 20 -p 200 -t 4
+	mkfifo gate
+	start holder "$CUDA_TRACE" stat --source driver -o out.txt -- \
+		"$SIM" sh -c "read line <gate; exec $WORKLOADS/saxpy >program.out"
+	wait_for 20 pgrep -P "$holder_PID" sh
+	# Its program waits for it, in an eBPF program.
+	kill -STOP "$holder_PID"
+	echo go >gate
+	wait_for 20 pgrep -P "$holder_PID" saxpy
+	sleep 0.2
+	start attaches timeout 30 "$CUDA_TRACE" attach -p "$busy_PID"
+	wait_for 10 grep -q ': attached' attaches.out
+	sleep 0.1
+	run grep -h TracerPid "/proc/$busy_PID/task/"*/status
+	refute_output --regexp '[1-9]'
+	# Still so: else this has shown nothing.
+	[ ! -s program.out ]
+	kill -CONT "$holder_PID"
+	finished "$holder_PID"
+	ends_well busy
+}
