@@ -200,7 +200,7 @@ static void test_traced(void)
 		fail("write");
 	waitpid(tracer, NULL, 0);
 	if (thread_progress__wait(3000) != THREADS_RAN)
-		fail("a thread that its tracer has let go has not run");
+		fail("a thread that its tracer has released has not run");
 	atomic_store(&ends, true);
 	pthread_join(thread, NULL);
 }
