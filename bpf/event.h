@@ -275,7 +275,7 @@ struct event_start {
 	__u32 milliseconds; /* START_AGENT: how long the process waits for the answer */
 	__u32 socket;	    /* START_CUPTI_WANTED: its descriptor to send it by, */
 	__u32 driver;	    /* and its driver's version */
-	__u32 cpu;	    /* that it ran on */
+	__u32 cpu;	    /* where the thread ran that this is about */
 };
 
 _Static_assert(sizeof(struct event_start) == 32, "no hidden padding");
