@@ -52,4 +52,22 @@ struct cuda_graph_exec {
 	__u32 tid;   /* as the process's own pid namespace numbers it */
 };
 
+/*
+ * A call changed what nodes do; they keep their ids. What is launched after the call does it.
+ *   exec, graph:       each node of exec does what the node in its place of graph does (an update)
+ *   exec, node:        the copy of node in exec has another kernel, by this call
+ *   exec, node, graph: the copy of node in exec has node's own kernel again; graph is node's
+ *   node:              node, which is of no executable graph, has another kernel, by this call
+ */
+struct cuda_graph_change {
+	struct cuda_record head; /* correlation: of the call */
+	__u64 start;		 /* ns, of the call */
+	__u64 end;		 /* ns */
+	__u64 node;		 /* as in struct cuda_graph_node; 0 = all of them */
+	__u32 exec;		 /* id of the executable graph; 0 = of none */
+	__u32 graph;		 /* id; 0 = the kernel is what the call says */
+	__u32 tid;		 /* as the process's own pid namespace numbers it */
+	__u32 pad;
+};
+
 #endif

@@ -107,8 +107,12 @@ static bool is_earlier(const struct process *process, const struct cuda_record *
 {
 	const struct cuda_kernel *kernel = (const void *)record;
 
-	return process->first_launch && record->kind == CUDA_RECORD_KERNEL &&
-	       kernel->end < process->first_launch + SLACK_NS &&
+	if (!process->first_launch || record->kind != CUDA_RECORD_KERNEL)
+		return false;
+	/* What the GPU launched itself, in a conditional body, has no correlation id. */
+	if (!record->correlation)
+		return kernel->end < process->first_launch;
+	return kernel->end < process->first_launch + SLACK_NS &&
 	       is_before(record->correlation, process->first_correlation);
 }
 

@@ -185,6 +185,7 @@ static bool is_needed(const struct stat_recorder *recorder, const struct process
 	case CUDA_RECORD_LAUNCH:
 	case CUDA_RECORD_GRAPH_LAUNCH:
 	case CUDA_RECORD_GRAPH_NODE:
+	case CUDA_RECORD_GRAPH_CHANGE:
 		return by != REPORT_BY_KERNEL;
 	case CUDA_RECORD_API:
 		return needs_stacks(by) && (process->group == CUDA_GROUP_GRAPH_NODES ||

@@ -8,8 +8,8 @@
 #include "cuda-trace/report/report_graph_origins.h"
 
 #define OF_ONE_KERNEL                                                                            \
-	" FROM (SELECT ?1 AS correlationId, ?2 AS globalPid, ?3 AS graphId, ?4 AS graphNodeId) " \
-	"AS k"
+	" FROM (SELECT ?1 AS correlationId, ?2 AS globalPid, ?3 AS graphId, ?4 AS graphNodeId, " \
+	"?5 AS start) AS k"
 
 int timeline__open_origins(struct timeline *timeline)
 {
@@ -68,6 +68,7 @@ void timeline__put_origins(struct timeline *timeline, const union record_row *ke
 	sqlite3_bind_int64(origins, 2, kernel->KERNEL.globalPid);
 	sqlite3_bind_int64(origins, 3, kernel->KERNEL.graphId);
 	sqlite3_bind_int64(origins, 4, kernel->KERNEL.graphNodeId);
+	sqlite3_bind_int64(origins, 5, kernel->KERNEL.start);
 	if (sqlite3_step(origins) == SQLITE_ROW) {
 		put_origin(timeline, REPORT_BY_OPERATOR, 0);
 		put_origin(timeline, REPORT_BY_MODULE, 0);

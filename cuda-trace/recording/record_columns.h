@@ -135,6 +135,15 @@
 	F(graphNodeId, REQ, STORED, NUMBER, cuda_graph_node, node) \
 	F(originalGraphNodeId, INT, STORED, OPTIONAL, cuda_graph_node, original)
 
+/* A call after which nodes do something else: docs/internals/graphs.md. */
+#define COLUMNS_GRAPH_CHANGE(F, O) \
+	COLUMNS_SPAN(F, cuda_graph_change) \
+	F(globalTid, REQ, STORED, THREAD, cuda_graph_change, tid) \
+	F(correlationId, REQ, STORED, NUMBER, cuda_graph_change, head.correlation) \
+	F(graphExecId, INT, STORED, OPTIONAL, cuda_graph_change, exec) \
+	F(graphNodeId, INT, STORED, OPTIONAL, cuda_graph_change, node) \
+	F(graphId, INT, STORED, OPTIONAL, cuda_graph_change, graph)
+
 #define COLUMNS_OVERHEAD(F, O) \
 	COLUMNS_SPAN(F, cuda_overhead) \
 	O(eventClass, REQ, STORED) \
@@ -311,6 +320,7 @@
 	X(SYNC, CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, "", OTHER)      \
 	X(GRAPH, CUPTI_ACTIVITY_KIND_GRAPH_TRACE, "", GRAPH)         \
 	X(GRAPH_NODE, CUDA_GRAPH_NODE_EVENTS, "", OTHER)             \
+	X(GRAPH_CHANGE, CUDA_TRACE_GRAPH_CHANGES, "", GRAPH_CHANGE)  \
 	X(OVERHEAD, CUPTI_ACTIVITY_KIND_OVERHEAD, "", OTHER)         \
 	X(MEMORY, CUDA_GPU_MEMORY_USAGE_EVENTS, "", OTHER)           \
 	X(POOL, CUDA_GPU_MEMORY_POOL_EVENTS, "", MEMORY_POOL)              \

@@ -12,12 +12,12 @@
 /*
  * Makes temp.graph_origins (pid, node, thread, time, chain, path) of the nodes whose creation was
  * recorded: the thread (as globalTid) and the time of it, and the call stack, or NULL. `path` is
- * NULL. pid as in globalPid / 0x1000000. 1 = made; 0 = no kernel of the file was in a graph; or
+ * NULL. pid as in globalPid / 0x1000000. Also makes the SQL function that says which of these
+ * nodes a kernel is of. 1 = made; 0 = no kernel of the file was in a graph; or
  * -errno, printed.
  */
 int graph_origins__make(const struct report_file *file);
-/* Says on stderr how many kernels were in graphs whose creation was not recorded, and how many
- * graphs were updated. 0 or -errno. */
+/* Says on stderr how many kernels were in graphs whose creation was not recorded. 0 or -errno. */
 int graph_origins__say_missing(const struct report_file *file);
 
 #define UNRECORDED_CREATION "[graph's creation not recorded]"
@@ -44,8 +44,9 @@ struct graph_origin {
 /* Likewise, of ranges. What replays a graph is in a range as much as what captures it, so where
  * the latter is in none, that of the launch is not wrong. */
 #define RANGES_OF_K(path) "ifnull((SELECT path * 4 + 1 FROM " ORIGINS_OF_K "), " path " * 4)"
-#define ORIGINS_OF_K \
-	"temp.graph_origins AS o WHERE o.pid = k.globalPid / 0x1000000 AND o.node = k.graphNodeId"
+#define ORIGINS_OF_K                                                                  \
+	"temp.graph_origins AS o WHERE o.pid = k.globalPid / 0x1000000 AND o.node = " \
+	"graph_node_at(k.globalPid / 0x1000000, k.graphNodeId, k.correlationId, k.start)"
 /* The same where no kernel is in a graph. */
 #define LAUNCH_OF_K(number) number " * 4"
 

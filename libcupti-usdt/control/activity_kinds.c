@@ -18,6 +18,7 @@
 #include "libcupti-usdt/control/graph_workarounds.h"
 #include "libcupti-usdt/base/launch_state.h"
 #include "libcupti-usdt/trace/graph_adds.h"
+#include "libcupti-usdt/trace/graph_changes.h"
 #include "libcupti-usdt/trace/graph_instantiations.h"
 #include "libcupti-usdt/trace/graph_nodes.h"
 #include "libcupti-usdt/trace/launches.h"
@@ -260,7 +261,7 @@ static void include_instantiations(struct cbid_set *set)
 static void include_adds(struct cbid_set *set)
 {
 	for (uint32_t cbid = 1; cbid < API_CBIDS; cbid++)
-		if (graph_adds__is_one(cbid))
+		if (graph_adds__is_one(cbid) || graph_changes__is_one(cbid))
 			include(set, CUPTI_DOMAIN_DRIVER, cbid);
 }
 

@@ -24,6 +24,7 @@
 #include "libcupti-usdt/control/graph_workarounds.h"
 #include "libcupti-usdt/base/launch_state.h"
 #include "libcupti-usdt/trace/graph_adds.h"
+#include "libcupti-usdt/trace/graph_changes.h"
 #include "libcupti-usdt/trace/graph_instantiations.h"
 #include "libcupti-usdt/trace/graph_nodes.h"
 #include "libcupti-usdt/trace/kernel_names.h"
@@ -85,12 +86,16 @@ static COLD_PATH void other_calls(struct ring *ring, uint32_t groups, int domain
 {
 	int saved = errno;
 
+	if (graph_changes__asks(ring))
+		return;
 	if (groups & BIT(COUNTERS))
 		launch_counters__leave(domain, cbid, data);
 	if (groups & BIT(GRAPH) && domain == CUPTI_DOMAIN_DRIVER)
 		graph_instantiations__record(ring, cbid, data, start, end);
-	if (groups & BIT(GRAPH_NODES) && domain == CUPTI_DOMAIN_DRIVER)
+	if (groups & BIT(GRAPH_NODES) && domain == CUPTI_DOMAIN_DRIVER) {
 		graph_adds__record(ring, groups, cbid, data, start, end);
+		graph_changes__record(ring, groups, cbid, data, start, end);
+	}
 	/* Else families may just be learnt by another thread; so in runtime_enter(). */
 	if (api_calls__wanted(groups))
 		api_calls__record(ring, groups, domain, cbid, data, start, end);
@@ -319,11 +324,22 @@ static COLD_PATH void rare_callback(int domain, uint32_t cbid, const void *data)
 	errno = saved;
 }
 
-static __attribute__((noinline)) void
-driver_enter(uint32_t cbid, const struct cupti_callback_data *data, uint64_t held_since)
+static COLD_PATH void graph_call_enters(const struct cupti_callback_data *data)
+{
+	int saved = errno;
+
+	graph_changes__enter(rings__mine(), data);
+	errno = saved;
+}
+
+static __attribute__((noinline)) void driver_enter(uint32_t groups, uint32_t cbid,
+						   const struct cupti_callback_data *data,
+						   uint64_t held_since)
 {
 	enum launch_shape shape = launches__shape(CUPTI_DOMAIN_DRIVER, cbid);
 
+	if (groups & BIT(GRAPH_NODES) && shape == LAUNCH_NONE)
+		graph_call_enters(data);
 	if (kernel_names__are_wanted() && shape != LAUNCH_NONE && shape != LAUNCH_GRAPH)
 		kernel_names__launches(data->correlation, data->symbol_name);
 	*data->correlation_data =
@@ -369,7 +385,7 @@ static void detour(int domain, uint32_t cbid, const void *about)
 	else if (domain == CUPTI_DOMAIN_RUNTIME)
 		runtime_enter(groups, cbid, data);
 	else
-		driver_enter(cbid, data, held_since);
+		driver_enter(groups, cbid, data, held_since);
 }
 
 /*
@@ -387,7 +403,7 @@ HOT_PATH void callbacks__dispatch(void *userdata, int domain, uint32_t cbid, con
 	else if (data->site == CUPTI_SITE_EXIT)
 		launches__leave(cbid, data);
 	else if (kernel_names__are_wanted())
-		driver_enter(cbid, data, 0);
+		driver_enter(0, cbid, data, 0);
 	else
 		*data->correlation_data = launch_state__start(timestamps__counted(), false);
 }

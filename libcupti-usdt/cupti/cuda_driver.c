@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "libcupti-usdt/base/launch_state.h"
+#include "libcupti-usdt/cupti/cupti_calls.h"
 #include "libcupti-usdt/probes.h"
 
 #define DEVICES 32
@@ -31,6 +32,7 @@ static struct {
 	int (*uuid_v2)(uint8_t[16], int); /* of the MIG instance where there is one */
 	int (*function_name)(const char **, void *);
 	int (*kernel_name)(const char **, void *);
+	int (*node_params)(void *, struct graph_kernel *);
 } driver;
 
 static struct {
@@ -65,6 +67,7 @@ uint32_t cuda_driver__open(void)
 	*(void **)&driver.uuid_v2 = dlsym(library, "cuDeviceGetUuid_v2");
 	*(void **)&driver.function_name = dlsym(library, "cuFuncGetName");
 	*(void **)&driver.kernel_name = dlsym(library, "cuKernelGetName");
+	*(void **)&driver.node_params = dlsym(library, "cuGraphKernelNodeGetParams_v2");
 	if (driver.version && driver.version(&version))
 		version = 0;
 	dlclose(library);
@@ -80,6 +83,15 @@ const char *cuda_driver__kernel_name(void *function, void *kernel)
 	if (!function && kernel && driver.kernel_name && !driver.kernel_name(&name, kernel))
 		return name;
 	return NULL;
+}
+
+const char *cuda_driver__node_kernel_name(void *node)
+{
+	struct graph_kernel kernel = {0};
+
+	if (!node || !driver.node_params || driver.node_params(node, &kernel))
+		return NULL;
+	return cuda_driver__kernel_name(kernel.function, kernel.kernel);
 }
 
 static uint32_t attribute(enum attribute which, int handle)

@@ -28,6 +28,10 @@ const char *cuda_driver__device(uint32_t device, struct cuda_device *to);
  * CUDA 12.3). On any thread, in a callback, too: neither waits. */
 const char *cuda_driver__kernel_name(void *function, void *kernel);
 
+/* The name of the kernel of a node that is of no executable graph; NULL = unknown, as above, or it
+ * is no kernel's. The driver may call CUPTI's subscriber back for the call that this makes. */
+const char *cuda_driver__node_kernel_name(void *node);
+
 /* The calling thread is the agent's own, inside a call of the driver: no call of the program's. */
 bool cuda_driver__asks_itself(void);
 

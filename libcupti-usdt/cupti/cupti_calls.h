@@ -106,6 +106,7 @@ struct graph_kernel {
 	uint32_t grid[3], block[3], shared, pad;
 	void *parameters, *extra;
 	void *kernel; /* CUkernel */
+	void *context;
 };
 
 /* CUgraphNodeParams */
@@ -118,6 +119,23 @@ static inline const struct graph_kernel *graph_node__kernel(const struct graph_n
 {
 	return params && !params->type ? &params->kernel : NULL;
 }
+
+/* cuGraphExecUpdate and _v2 */
+struct graph_update_params {
+	void *exec, *graph;
+};
+
+/* cuGraphKernelNodeSetParams, cuGraphNodeSetParams and their _v2 */
+struct graph_set_params {
+	void *node;
+	const void *about;
+};
+
+/* cuGraphExecKernelNodeSetParams, cuGraphExecNodeSetParams and their _v2 */
+struct graph_exec_set_params {
+	void *exec, *node;
+	const void *about;
+};
 
 /* RUNTIME: cudaLaunchKernel, cudaLaunchCooperativeKernel, __cudaLaunchKernel */
 struct runtime_params {

@@ -9,7 +9,8 @@
 _Static_assert(CUDA_SIZE(record, 8) && CUDA_SIZE(counters_metric, 24) && CUDA_SIZE(launch, 80) &&
 		       CUDA_SIZE(kernel, 96) && CUDA_SIZE(memcpy, 80) && CUDA_SIZE(memset, 64) &&
 		       CUDA_SIZE(memory, 88) && CUDA_SIZE(memory_pool, 64) && CUDA_SIZE(sync, 56) &&
-		       CUDA_SIZE(graph, 48) && CUDA_SIZE(graph_node, 48) && CUDA_SIZE(api, 80) &&
+		       CUDA_SIZE(graph, 48) && CUDA_SIZE(graph_node, 48) &&
+		       CUDA_SIZE(graph_change, 48) && CUDA_SIZE(api, 80) &&
 		       CUDA_SIZE(overhead, 48) && CUDA_SIZE(jit, 56) && CUDA_SIZE(uvm, 64) &&
 		       CUDA_SIZE(nvtx, 80) && CUDA_SIZE(nvtx_payload, 80) &&
 		       CUDA_SIZE(device, 104) && CUDA_SIZE(context, 32) && CUDA_SIZE(stream, 24) &&

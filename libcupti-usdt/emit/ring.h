@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "libcupti-usdt/emit/batches.h"
+#include "libcupti-usdt/base/graph_bodies.h"
 #include "libcupti-usdt/base/launch_state.h"
 #include "libcupti-usdt/emit/rings.h"
 #include "libcupti-usdt/probes.h"
@@ -52,10 +53,13 @@ struct ring {
 	_Alignas(64) _Atomic(uint32_t) tail; /* written by the holder */
 	_Atomic(uint32_t) marked;	     /* behind it: of those from tail on, SLOT_SENT */
 	_Atomic(uint32_t) state;
-	_Atomic(uintptr_t) holder;  /* thread pointer of who empties it; 0 = nobody */
-	_Atomic(uint64_t) sending;  /* the batch that it sends: union sending; 0 = none */
-	uint64_t node_created;	    /* when the owner last created a node of a graph; its own */
-	uint64_t node;		    /* the id of that node */
+	_Atomic(uintptr_t) holder; /* thread pointer of who empties it; 0 = nobody */
+	_Atomic(uint64_t) sending; /* the batch that it sends: union sending; 0 = none */
+	uint64_t node_created;	   /* when the owner last created a node of a graph; its own */
+	uint64_t node;		   /* the id of that node */
+	const char *kernel_before; /* graph_changes.c; its own, too */
+	bool asks_driver;
+	struct graph_bodies bodies; /* likewise */
 	uint8_t groups[RING_SLOTS]; /* of each record, and how far it has come: SLOT_ */
 	struct slot slots[RING_SLOTS];
 	struct batch staging; /* the holder's; not on a launching thread's small stack */

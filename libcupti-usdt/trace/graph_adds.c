@@ -28,22 +28,13 @@ static bool adds(const char *name)
 	return !strncmp(name, beginning, sizeof(beginning) - 1) && !strstr(name, "Dependenc");
 }
 
-/* Its nodes do something else from now on, and keep their ids. */
-static bool updates(const char *name)
-{
-	static const char beginning[] = "cuGraphExecUpdate";
-
-	return !strncmp(name, beginning, sizeof(beginning) - 1);
-}
-
 bool graph_adds__is_one(uint32_t cbid)
 {
 	const struct cupti *cupti = cupti_api__get();
 	const char *name = NULL;
 
 	return cupti->GetCallbackName &&
-	       !cupti->GetCallbackName(CUPTI_DOMAIN_DRIVER, cbid, &name) && name &&
-	       (adds(name) || updates(name));
+	       !cupti->GetCallbackName(CUPTI_DOMAIN_DRIVER, cbid, &name) && name && adds(name);
 }
 
 /* NULL = the node is not a kernel's, or the driver cannot say. */
@@ -65,24 +56,28 @@ static const char *kernel_name(const char *call, const struct cupti_callback_dat
 	return kernel ? cuda_driver__kernel_name(kernel->function, kernel->kernel) : NULL;
 }
 
+void graph_adds__send_call(struct ring *ring, uint32_t groups, uint32_t cbid,
+			   const struct cupti_callback_data *data, uint64_t start, uint64_t end)
+{
+	struct cuda_api call;
+
+	if (groups & BIT(API_GRAPH) || !probe_sites__batch_wanted(CUDA_GROUP_GRAPH_NODES))
+		return;
+	call = api_calls__describe(ring, CUPTI_DOMAIN_DRIVER, cbid, data, start, end);
+	call.head.kind = CUDA_RECORD_API;
+	call.group = CUDA_GROUP_API_GRAPH;
+	ring__append(ring, CUDA_GROUP_GRAPH_NODES, &call.head);
+}
+
 void graph_adds__record(struct ring *ring, uint32_t groups, uint32_t cbid,
 			const struct cupti_callback_data *data, uint64_t start, uint64_t end)
 {
 	const char *name = data->function_name;
-	bool added = ring && ring->node_created >= start && name && adds(name);
-	struct cuda_api call;
 
-	if (!atomic_load_explicit(&hot.stack_probes, memory_order_relaxed) ||
-	    !(added || (name && updates(name))))
+	if (!atomic_load_explicit(&hot.stack_probes, memory_order_relaxed) || !ring ||
+	    ring->node_created < start || !name || !adds(name))
 		return;
-	if (!(groups & BIT(API_GRAPH)) && probe_sites__batch_wanted(CUDA_GROUP_GRAPH_NODES)) {
-		call = api_calls__describe(ring, CUPTI_DOMAIN_DRIVER, cbid, data, start, end);
-		call.head.kind = CUDA_RECORD_API;
-		call.group = CUDA_GROUP_API_GRAPH;
-		ring__append(ring, CUDA_GROUP_GRAPH_NODES, &call.head);
-	}
-	if (!added)
-		return;
+	graph_adds__send_call(ring, groups, cbid, data, start, end);
 	stack_sampling__take(ring, data->correlation, data->context_id);
 	if (graph_nodes__for_samples())
 		graph_nodes__origin(ring, data->correlation,

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Calls that add a node to a graph (cuGraphAddKernelNode and others): while a stack probe is
- * listened to, they get a stack, as launches do. Calls that update a graph are recorded with them:
- * from then on, its nodes have another origin.
+ * listened to, they get a stack, as launches do.
  */
 #ifndef LIBCUPTI_USDT_TRACE_GRAPH_ADDS_H
 #define LIBCUPTI_USDT_TRACE_GRAPH_ADDS_H
@@ -18,5 +17,8 @@ bool graph_adds__is_one(uint32_t cbid);
 /* A call of the driver API has returned; times as launches have them. */
 void graph_adds__record(struct ring *ring, uint32_t groups, uint32_t cbid,
 			const struct cupti_callback_data *data, uint64_t start, uint64_t end);
+/* The call itself, for whoever has its stack; not where each call on graphs is recorded anyway. */
+void graph_adds__send_call(struct ring *ring, uint32_t groups, uint32_t cbid,
+			   const struct cupti_callback_data *data, uint64_t start, uint64_t end);
 
 #endif

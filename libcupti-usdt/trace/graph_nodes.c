@@ -17,15 +17,22 @@
 #include "libcupti-usdt/emit/rings.h"
 #include "libcupti-usdt/emit/status.h"
 
+static const uint32_t callbacks[] = {
+	CUPTI_RESOURCE_NODE_CREATED,	       CUPTI_RESOURCE_NODE_CLONED,
+	CUPTI_RESOURCE_GRAPH_DESTROY_STARTING, CUPTI_RESOURCE_EXEC_CREATE_STARTING,
+	CUPTI_RESOURCE_EXEC_CREATED,
+};
 static bool is_on; /* of the agent's thread */
 
 bool graph_nodes__is_one(uint32_t cbid)
 {
-	return cbid == CUPTI_RESOURCE_NODE_CREATED || cbid == CUPTI_RESOURCE_NODE_CLONED ||
-	       cbid == CUPTI_RESOURCE_EXEC_CREATED;
+	for (size_t i = 0; i < sizeof(callbacks) / sizeof(callbacks[0]); i++)
+		if (callbacks[i] == cbid)
+			return true;
+	return false;
 }
 
-static uint64_t id_of(void *node)
+uint64_t graph_nodes__id(void *node)
 {
 	const struct cupti *cupti = cupti_api__get();
 	uint64_t id = 0;
@@ -35,7 +42,7 @@ static uint64_t id_of(void *node)
 	return id;
 }
 
-static uint32_t graph_id(void *graph)
+uint32_t graph_nodes__graph_id(void *graph)
 {
 	const struct cupti *cupti = cupti_api__get();
 	uint32_t id = 0;
@@ -71,6 +78,16 @@ static void record_exec(const struct cupti_graph_data *about)
 		ring__append(ring, CUDA_GROUP_GRAPH_NODES, &record.head);
 }
 
+static void send_node(struct ring *ring, struct cuda_graph_node *record)
+{
+	if (probe_sites__batch_wanted(CUDA_GROUP_GRAPH_NODES))
+		ring__append(ring, CUDA_GROUP_GRAPH_NODES, &record->head);
+	if (!probe_sites__readable_wanted(CUDA_GROUP_GRAPH_NODES))
+		return;
+	record->start = record->end = timestamps__to_ns(record->start);
+	probe_sites__graph_node(record);
+}
+
 static void record_node(uint32_t cbid, const struct cupti_graph_data *about)
 {
 	struct ring *ring = rings__mine();
@@ -79,36 +96,69 @@ static void record_node(uint32_t cbid, const struct cupti_graph_data *about)
 		.head = {.kind = CUDA_RECORD_GRAPH_NODE, .size = sizeof(record)},
 		.start = now,
 		.end = now,
-		.node = about ? id_of(about->node) : 0,
+		.node = about ? graph_nodes__id(about->node) : 0,
 		.tid = ring__tid(ring),
 	};
 
 	if (ring && cbid == CUPTI_RESOURCE_NODE_CREATED) {
 		ring->node_created = now;
 		ring->node = record.node;
+		graph_bodies__created(&ring->bodies, record.node);
 	}
 	if (record.node && cbid == CUPTI_RESOURCE_NODE_CLONED)
-		record.original = id_of(about->original_node);
+		record.original = graph_nodes__id(about->original_node);
 	if (!record.node || (cbid == CUPTI_RESOURCE_NODE_CLONED && !record.original)) {
 		status__lost(CUDA_LOST_NAMELESS_NODES, 1);
 		return;
 	}
-	record.graph = graph_id(about->graph);
-	if (probe_sites__batch_wanted(CUDA_GROUP_GRAPH_NODES))
-		ring__append(ring, CUDA_GROUP_GRAPH_NODES, &record.head);
-	if (!probe_sites__readable_wanted(CUDA_GROUP_GRAPH_NODES))
-		return;
-	record.start = record.end = timestamps__to_ns(now);
-	probe_sites__graph_node(&record);
+	record.graph = graph_nodes__graph_id(about->graph);
+	send_node(ring, &record);
+}
+
+/* A node of a conditional body is the executable graph's own now. */
+static void record_moved(void *context, uint64_t id, uint64_t before)
+{
+	struct ring *ring = context;
+	uint64_t now = timestamps__now();
+	struct cuda_graph_node record = {
+		.head = {.kind = CUDA_RECORD_GRAPH_NODE, .size = sizeof(record)},
+		.start = now,
+		.end = now,
+		.node = id,
+		.original = before,
+		.graph = id >> 32,
+		.tid = ring__tid(ring),
+	};
+
+	send_node(ring, &record);
 }
 
 /* Of an executable graph, nothing but that is known to be set. */
 void graph_nodes__record(uint32_t cbid, const struct cupti_resource_data *data)
 {
-	if (cbid != CUPTI_RESOURCE_EXEC_CREATED)
-		record_node(cbid, data->more);
-	else if (graph_nodes__for_samples())
-		record_exec(data->more);
+	const struct cupti_graph_data *about = data->more;
+	struct ring *ring = rings__mine();
+
+	switch (cbid) {
+	case CUPTI_RESOURCE_GRAPH_DESTROY_STARTING:
+		if (ring && about && ring->bodies.is_instantiating)
+			graph_bodies__graph_ends(&ring->bodies,
+						 graph_nodes__graph_id(about->graph));
+		break;
+	case CUPTI_RESOURCE_EXEC_CREATE_STARTING:
+		if (ring)
+			graph_bodies__begin(&ring->bodies);
+		break;
+	case CUPTI_RESOURCE_EXEC_CREATED:
+		if (ring && about)
+			graph_bodies__end(&ring->bodies, graph_nodes__exec_id(about->exec),
+					  record_moved, ring);
+		if (graph_nodes__for_samples())
+			record_exec(about);
+		break;
+	default:
+		record_node(cbid, about);
+	}
 }
 
 void graph_nodes__origin(struct ring *ring, uint32_t correlation, uint32_t name, uint64_t start,
@@ -133,9 +183,8 @@ void graph_nodes__switch(void *subscriber, bool on)
 
 	if (on == is_on)
 		return;
-	cupti->EnableCallback(on, subscriber, CUPTI_DOMAIN_RESOURCE, CUPTI_RESOURCE_NODE_CREATED);
-	cupti->EnableCallback(on, subscriber, CUPTI_DOMAIN_RESOURCE, CUPTI_RESOURCE_NODE_CLONED);
-	cupti->EnableCallback(on, subscriber, CUPTI_DOMAIN_RESOURCE, CUPTI_RESOURCE_EXEC_CREATED);
+	for (size_t i = 0; i < sizeof(callbacks) / sizeof(callbacks[0]); i++)
+		cupti->EnableCallback(on, subscriber, CUPTI_DOMAIN_RESOURCE, callbacks[i]);
 	is_on = on;
 }
 

@@ -29,6 +29,9 @@ void graph_nodes__origin(struct ring *ring, uint32_t correlation, uint32_t name,
 			 uint64_t end);
 /* The id of a CUgraphExec, as its nodes have it; 0 = unknown. */
 uint32_t graph_nodes__exec_id(void *exec);
+/* Likewise of a CUgraph, and of a CUgraphNode. */
+uint32_t graph_nodes__graph_id(void *graph);
+uint64_t graph_nodes__id(void *node);
 /* Switches the callbacks, and nothing if they are as wanted. */
 void graph_nodes__switch(void *subscriber, bool on);
 /* CUPTI has forgotten its callbacks. */

@@ -160,6 +160,11 @@ process() {
 	assert_output ""
 }
 
+@test "nodes of conditional bodies (their numbers, and what makes them unknown) hold in unit tests" {
+	run -0 timeout 60 "$B/tests/agent/bodies"
+	assert_output ""
+}
+
 @test "switch barrier (a thread without a CPU, another client) holds in unit tests" {
 	run -0 timeout 60 "$B/tests/agent/barrier"
 	assert_output ""
@@ -325,7 +330,7 @@ fires() {
 	fires graph_exec graph_launches "a[1] > 1e9 && a[2] > a[1] && a[3] > 0 && a[4] == 0 && a[5] > 7 && a[6] > 0 && a[7] == 1" graphs 5
 	fires graph_instantiate instantiations "$span && a[3] > 0 && text ~ /^cuGraphInstantiate/ && a[5] == 0 && a[6] == 1" graphs 5
 	# Each is created, and copied when its graph is instantiated, which creates the copy first.
-	fires graph_node created_nodes+created_nodes+created_nodes "a[1] > 1e9 && a[2] > 2^32 && (a[3] == 0 || a[3] < a[2]) && a[4] > 0 && a[5] > 1" graphs 5
+	fires graph_node created_nodes+created_nodes+created_nodes "a[1] > 1e9 && a[2] >= 2^32 && (a[3] == 0 || a[3] < a[2]) && a[4] > 0 && a[5] > 1" graphs 5
 	assert_equal "$(awk -F ' args=' '{split($NF, a, ",")} a[3] > 0' readable | wc -l)" "$(expect_key "$OUT" created_nodes)"
 	fires overhead 2 "$span && (a[4] == 5 * 65536 || a[4] == 7 * 65536) && a[5] == 2 && a[6] > 0 && a[7] > 0" saxpy
 	# PTX is compiled, for the first device.

@@ -6,11 +6,13 @@ AGENT_LISTEN := $(B)/tests/agent/listen
 AGENT_HOSTS := $(patsubst %,$(B)/tests/agent/%,calls ends manners)
 AGENT_UNIT := $(B)/tests/agent/unit
 AGENT_PROGRESS := $(B)/tests/agent/progress
+AGENT_BODIES := $(B)/tests/agent/bodies
 AGENT_GATE := $(B)/tests/agent/gate
 AGENT_BARRIER := $(B)/tests/agent/barrier
 AGENT_TURNS := $(B)/tests/agent/turns
 HOST_RELRO := $(B)/tests/agent/ends-relro
-workloads: $(AGENT_LISTEN) $(AGENT_HOSTS) $(HOST_RELRO) $(AGENT_UNIT) $(AGENT_PROGRESS) $(AGENT_GATE) $(AGENT_BARRIER) $(AGENT_TURNS)
+workloads: $(AGENT_LISTEN) $(AGENT_HOSTS) $(HOST_RELRO) $(AGENT_UNIT) $(AGENT_PROGRESS) \
+	$(AGENT_BODIES) $(AGENT_GATE) $(AGENT_BARRIER) $(AGENT_TURNS)
 
 $(B)/obj/tests/agent/listen.o: | $(B)/tests/agent/listen.skel.h
 $(AGENT_LISTEN): $(B)/obj/tests/agent/listen.o
@@ -39,6 +41,11 @@ $(AGENT_PROGRESS): $(B)/obj/tests/agent/progress.o $(patsubst %,$(B)/pic/libcupt
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(LINK) -o $@ $^ -lpthread
+
+$(AGENT_BODIES): $(B)/obj/tests/agent/bodies.o $(B)/pic/libcupti-usdt/base/graph_bodies.o
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(LINK) -o $@ $^
 
 $(AGENT_BARRIER): $(B)/obj/tests/agent/barrier.o $(patsubst %,$(B)/pic/libcupti-usdt/%.o,base/clock base/launch_state trace/switch_barrier)
 	$(call say,LD,$@)

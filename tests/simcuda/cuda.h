@@ -115,6 +115,25 @@ typedef struct {
 } CUDA_KERNEL_NODE_PARAMS;
 
 typedef struct {
+	uint64_t handle;
+	int type; /* 0: if, 1: while */
+	unsigned int size;
+	CUgraph *phGraph_out;
+	CUcontext ctx;
+} CUDA_CONDITIONAL_NODE_PARAMS;
+
+typedef struct {
+	int type; /* 0: a kernel, 13: conditional */
+	int reserved0[3];
+	union {
+		long long reserved1[29];
+		CUDA_KERNEL_NODE_PARAMS kernel;
+		CUDA_CONDITIONAL_NODE_PARAMS conditional;
+	};
+	long long reserved2;
+} CUgraphNodeParams;
+
+typedef struct {
 	CUdeviceptr dst;
 	size_t pitch;
 	unsigned int value;
@@ -141,6 +160,7 @@ typedef struct {
 _Static_assert(sizeof(CUlaunchAttribute) == 72, "ABI");
 _Static_assert(sizeof(CUlaunchConfig) == 56, "ABI");
 _Static_assert(sizeof(CUDA_KERNEL_NODE_PARAMS) == 72, "ABI");
+_Static_assert(sizeof(CUgraphNodeParams) == 256, "ABI");
 _Static_assert(sizeof(CUDA_MEMSET_NODE_PARAMS) == 40, "ABI");
 _Static_assert(sizeof(CUmemPoolProps) == 88, "ABI");
 

@@ -144,6 +144,20 @@
 	X(523, cuGraphClone, (CUgraph *, phGraphClone), (CUgraph, originalGraph))                  \
 	X(525, cuGraphAddChildGraphNode, (CUgraphNode *, phGraphNode), (CUgraph, hGraph),          \
 	  (const CUgraphNode *, dependencies), (size_t, numDependencies), (CUgraph, childGraph))   \
+	X(690, cuGraphKernelNodeGetParams_v2, (CUgraphNode, hNode),                                \
+	  (CUDA_KERNEL_NODE_PARAMS *, nodeParams))                                                 \
+	X(691, cuGraphKernelNodeSetParams_v2, (CUgraphNode, hNode),                                \
+	  (const CUDA_KERNEL_NODE_PARAMS *, nodeParams))                                           \
+	X(692, cuGraphExecKernelNodeSetParams_v2, (CUgraphExec, hGraphExec),                       \
+	  (CUgraphNode, hNode), (const CUDA_KERNEL_NODE_PARAMS *, nodeParams))                     \
+	X(722, cuGraphConditionalHandleCreate, (uint64_t *, pHandle_out), (CUgraph, hGraph),      \
+	  (CUcontext, ctx), (unsigned int, defaultLaunchValue), (unsigned int, flags))             \
+	X(723, cuGraphAddNode_v2, (CUgraphNode *, phGraphNode), (CUgraph, hGraph),                \
+	  (const CUgraphNode *, dependencies), (const void *, dependencyData),                     \
+	  (size_t, numDependencies), (CUgraphNodeParams *, nodeParams))                            \
+	X(720, cuStreamBeginCaptureToGraph, (CUstream, hStream), (CUgraph, hGraph),               \
+	  (const CUgraphNode *, dependencies), (const void *, dependencyData),                     \
+	  (size_t, numDependencies), (int, mode))                                                  \
 	X(696, cuGraphExecUpdate_v2, (CUgraphExec, hGraphExec), (CUgraph, hGraph),                 \
 	  (void *, resultInfo))                                                                    \
 	X(534, cuGraphGetNodes, (CUgraph, hGraph), (CUgraphNode *, nodes), (size_t *, numNodes))   \

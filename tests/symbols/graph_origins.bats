@@ -100,12 +100,79 @@ folded() {
 	assert_equal "$stderr" ""
 }
 
-@test "record -g (a graph that was updated) has where it was first captured, and says so" {
+@test "record -g (a graph that was updated) has the functions that captured it before and after" {
 	requires bpf sim sqlite3
 	record_lingering /workloads/graph-origins "$WORKLOADS/graph-origins" -n 4 --update
 	run -0 --separate-stderr folded
-	assert_line "main;run;run_update;before;captured;cuLaunchKernel 68000"
-	[[ $stderr == *"1 call of cuGraphExecUpdate"* ]] || fail "not said: $stderr"
+	assert_line "main;run;run_update;before;captured;cuLaunchKernel 32000"
+	assert_line "main;run;run_update;after;captured;cuLaunchKernel 36000"
+	assert_equal "$stderr" ""
+}
+
+@test "record -g (graphs that are changed) has what put each kernel there, depending on when its graph was launched" {
+	requires bpf sim sqlite3
+	local events
+	# With -e api, calls on graphs are recorded anyway, and none may be added.
+	for events in kernels kernels,api; do
+		RECORD_OPTIONS="-g -e $events" record_lingering /workloads/graph-changes "$WORKLOADS/graph-changes" -n 3 --call-graph fp
+		run -0 --separate-stderr folded
+		assert_equal "$stderr" ""
+		assert_line "main;run;run_updates;capture;first;captured;cuLaunchKernel 30000"
+		assert_line "main;run;run_updates;capture;second;captured;cuLaunchKernel 33000"
+		assert_line "main;run;run_updates;capture;third;captured;cuLaunchKernel 36000"
+		# Another kernel, the first one again, and the first one for another time.
+		assert_line "main;run;run_parameters;capture;kept;captured;cuLaunchKernel 120000"
+		assert_line "main;run;run_rewritten;capture;replaced;captured;cuLaunchKernel 39000"
+		ct report --folded - r.db | sed -n 's/.*;main;/main;/; s/;GPU 0;stream [0-9]*;increment / /p' >other
+		assert_equal "$(sort other)" "main;run;run_parameters;replace;cuGraphExecKernelNodeSetParams_v2 600
+main;run;run_rewritten;rewrite;cuGraphKernelNodeSetParams_v2 1200"
+		assert_equal "$(sql r.db "SELECT count(*) FROM CUPTI_ACTIVITY_KIND_RUNTIME JOIN StringIds AS s ON s.id = nameId
+			WHERE value LIKE 'cuGraphKernelNodeGetParams%'")" 0
+	done
+	ct report --timeline t.json r.db
+	ct report --html h.html r.db
+	ct report --pprof p.pb.gz r.db
+	zcat p.pb.gz | protoc --decode_raw >p.txt
+	grep -q '"second"' p.txt
+	run -0 ct report --by operator --json r.db
+	refute_output --partial "creation not recorded"
+}
+
+@test "record -g (conditional nodes in a graph) has each kernel of a body below the function that captured it" {
+	requires bpf sim sqlite3
+	record_lingering /workloads/graph-changes "$WORKLOADS/graph-changes" -n 3 --call-graph fp
+	run -0 --separate-stderr folded
+	assert_equal "$stderr" ""
+	assert_line "main;run;run_conditional;capture_to;then_branch;captured;cuLaunchKernel 90000"
+	assert_line "main;run;run_conditional;capture_to;else_branch;captured;cuLaunchKernel 48000"
+	assert_line "main;run;run_conditional;capture_to;loop_body;captured;cuLaunchKernel 204000"
+	assert_line "main;run;run_conditional;capture_to;nested;captured;cuLaunchKernel 216000"
+	assert_line "main;run;run_conditional;capture_to;last;captured;cuLaunchKernel 57000"
+}
+
+# They have no correlation id, and were taken for kernels that an earlier session had left.
+@test "stat, trace and record (kernels that conditional nodes launch) count each" {
+	requires bpf sim sqlite3
+	local kernels
+	ct stat --json -o s.json -- "$SIM" "$WORKLOADS/graph-changes" </dev/null >out
+	kernels=$(sed -n 's/.* kernels=\([0-9]*\).*/\1/p' out)
+	assert_equal "$(jq -c '[.totals.kernels, .lost.total]' s.json)" "[$kernels,0]"
+	ct trace --json -o t.json -- "$SIM" "$WORKLOADS/graph-changes" </dev/null >out
+	assert_equal "$(jq -s 'map(select(.event == "kernel" and .gpu_start_ns)) | length' t.json)" "$kernels"
+	ct record -o r.db -- "$SIM" "$WORKLOADS/graph-changes" </dev/null >out
+	assert_equal "$(sql r.db 'SELECT count(*), count(*) FILTER (WHERE correlationId = 0) FROM CUPTI_ACTIVITY_KIND_KERNEL')" "$kernels|33"
+}
+
+@test "report (a recording in which nodes and changes go round in circles) ends, and gives no origin" {
+	requires bpf sim sqlite3
+	record_lingering /workloads/graph-changes "$WORKLOADS/graph-changes" -n 3 --call-graph fp
+	sqlite3 r.db "UPDATE CUDA_GRAPH_NODE_EVENTS SET originalGraphNodeId = graphNodeId + 1;
+		UPDATE CUDA_TRACE_GRAPH_CHANGES SET graphId = ifnull(graphExecId, 1), end = 0;
+		INSERT INTO CUDA_TRACE_GRAPH_CHANGES (start, end, globalTid, correlationId, graphExecId, graphId)
+			SELECT start, end + 1, globalTid, correlationId, graphId, graphId FROM CUDA_TRACE_GRAPH_CHANGES"
+	run -0 --separate-stderr timeout 60 "$CUDA_TRACE" report --folded - r.db
+	assert_output --partial "[graph's creation not recorded]"
+	refute_output --partial ";first;"
 }
 
 @test "record -g (a graph of 100,000 nodes) has an origin for each of its kernels" {

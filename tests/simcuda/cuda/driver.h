@@ -44,6 +44,7 @@ enum {
 	RESOURCE_GRAPH_CLONED = 11,
 	RESOURCE_NODE_CREATED = 13,
 	RESOURCE_NODE_DESTROY = 14,
+	RESOURCE_EXEC_CREATE = 17, /* is about to be */
 	RESOURCE_EXEC_CREATED = 18,
 	RESOURCE_EXEC_DESTROY = 19,
 	RESOURCE_NODE_CLONED = 20,
@@ -155,6 +156,7 @@ struct launch {
 	unsigned int shared;
 	uint8_t type;
 	void **parameters;
+	bool of_body; /* the GPU launches it, so no call of the program's does */
 };
 
 #define SIM_IMPLEMENTATION(cbid, name, ...) CUresult sim_##name(SIM_PARAMETERS(__VA_ARGS__));

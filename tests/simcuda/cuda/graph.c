@@ -6,46 +6,11 @@
 #include <string.h>
 #include <time.h>
 #include "tests/simcuda/cuda/driver.h"
-
-struct CUgraphNode_st {
-	uint32_t magic;
-	uint64_t id;
-	uint32_t kind; /* KIND_KERNEL, KIND_MEMCPY, KIND_MEMCPY_PEER, KIND_MEMSET, 0: empty */
-	CUgraph child; /* of a node that stands for a graph: its own copy; else NULL */
-	struct launch launch;
-	uint64_t values[4]; /* copies of the kernel's parameters */
-	void *parameters[4];
-	struct simcuda_record record;
-	void *target;
-	const void *source;
-	size_t element;
-	struct CUgraphNode_st *next;
-};
-
-struct CUgraph_st {
-	uint32_t magic;
-	uint32_t id;
-	uint32_t nodes;
-	struct CUgraphNode_st *first, **last;
-};
-
-struct CUgraphExec_st {
-	uint32_t magic;
-	CUgraph graph; /* its own copy */
-	bool traced;   /* it was made while graphs were traced as wholes */
-};
-
-struct graph_data { /* CUpti_GraphData */
-	CUgraph graph, original_graph;
-	CUgraphNode node, original_node;
-	int node_type;
-	CUgraphNode dependency;
-	CUgraphExec exec;
-};
+#include "tests/simcuda/cuda/graph.h"
 
 static _Atomic uint32_t last_id;
 
-static void graph__tell(uint32_t cbid, struct graph_data data)
+void graph__tell(uint32_t cbid, struct graph_data data)
 {
 	const struct simcuda_hooks *hooks = atomic_load(&simcuda_bridge.hooks);
 	CUgraphNode node = data.node;
@@ -59,7 +24,7 @@ static void graph__tell(uint32_t cbid, struct graph_data data)
 	hooks->resource(cbid, context__peek(), NULL, &data);
 }
 
-static bool graph__valid(CUgraph graph)
+bool graph__valid(CUgraph graph)
 {
 	return graph && graph->magic == MAGIC_GRAPH;
 }
@@ -75,35 +40,46 @@ CUgraph graph__new(void)
 	return graph;
 }
 
-static void graph__free(CUgraph graph)
-{
-	graph__tell(RESOURCE_GRAPH_DESTROY, (struct graph_data){.graph = graph});
-	while (graph->first) {
-		CUgraphNode node = graph->first;
+static void graph__free(CUgraph graph);
 
-		graph->first = node->next;
+static void free_nodes(CUgraphNode first)
+{
+	while (first) {
+		CUgraphNode node = first;
+
+		first = node->next;
 		if (node->child)
 			graph__free(node->child);
+		for (int i = 0; i < 2; i++) {
+			if (node->bodies[i])
+				graph__free(node->bodies[i]);
+			free_nodes(node->body[i]);
+		}
 		node->magic = 0;
 		object__free(node);
 	}
+}
+
+static void graph__free(CUgraph graph)
+{
+	graph__tell(RESOURCE_GRAPH_DESTROY, (struct graph_data){.graph = graph});
+	free_nodes(graph->first);
 	graph->magic = 0;
 	object__free(graph);
 }
 
-static CUgraphNode graph__append(CUgraph graph)
+CUgraphNode graph__append(CUgraph graph)
 {
 	CUgraphNode node = object__new(sizeof(*node));
 
 	node->magic = MAGIC_NODE;
-	node->id = (uint64_t)graph->id << 32 | ++graph->nodes;
+	node->id = (uint64_t)graph->id << 32 | graph->nodes++;
 	*graph->last = node;
 	graph->last = &node->next;
 	return node;
 }
 
-/* The program may change its parameters' memory after this call: copy what is known of them. */
-static void node__keep_parameters(CUgraphNode node)
+void node__keep_parameters(CUgraphNode node)
 {
 	const struct kernel *kernel = node->launch.function->kernel;
 	void **parameters = node->launch.parameters;
@@ -188,23 +164,26 @@ CUresult sim_cuGraphDestroy(CUgraph graph)
 	return CUDA_SUCCESS;
 }
 
+CUresult graph__launch_of(const CUDA_KERNEL_NODE_PARAMS *p, struct launch *launch)
+{
+	*launch = (struct launch){.function = p->func ? p->func : (CUfunction)p->kern,
+				  .grid = {p->gridDimX, p->gridDimY, p->gridDimZ},
+				  .block = {p->blockDimX, p->blockDimY, p->blockDimZ},
+				  .shared = p->sharedMemBytes,
+				  .parameters = p->kernelParams};
+	return launch__check(launch);
+}
+
 CUresult sim_cuGraphAddKernelNode_v2(CUgraphNode *node, CUgraph graph,
 				     const CUgraphNode *dependencies, size_t count,
 				     const CUDA_KERNEL_NODE_PARAMS *p)
 {
-	struct launch launch = {0};
+	struct launch launch;
 	CUresult result;
 
 	if (!node || !graph__valid(graph) || !p)
 		return CUDA_ERROR_INVALID_VALUE;
-	launch = (struct launch){p->func ? p->func : (CUfunction)p->kern,
-				 {p->gridDimX, p->gridDimY, p->gridDimZ},
-				 {p->blockDimX, p->blockDimY, p->blockDimZ},
-				 {0},
-				 p->sharedMemBytes,
-				 0,
-				 p->kernelParams};
-	result = launch__check(&launch);
+	result = graph__launch_of(p, &launch);
 	return result ? result : graph__add_kernel(graph, &launch, node);
 }
 
@@ -257,9 +236,13 @@ static void graph__copy_nodes(CUgraph copy, CUgraph graph)
 		own->next = next;
 		if (own->kind == KIND_KERNEL)
 			node__keep_parameters(own);
-		/* What is in a child graph is reported before the node that it is. */
+		/* What is in a child graph, or in a body, is reported before the node that it is.
+		 */
 		if (own->child)
 			own->child = graph__copy(node->child);
+		for (int i = 0; i < 2; i++)
+			if (own->bodies[i])
+				own->bodies[i] = graph__copy(node->bodies[i]);
 		graph__tell(RESOURCE_NODE_CREATED, (struct graph_data){.graph = copy, .node = own});
 		graph__tell(RESOURCE_NODE_CLONED, (struct graph_data){.graph = copy,
 								      .original_graph = graph,
@@ -295,24 +278,6 @@ CUresult sim_cuGraphAddChildGraphNode(CUgraphNode *node, CUgraph graph,
 	return CUDA_SUCCESS;
 }
 
-/* The nodes stay what they are, and no callback says that they do other things now. */
-CUresult sim_cuGraphExecUpdate_v2(CUgraphExec exec, CUgraph graph, void *result)
-{
-	CUgraphNode own, node;
-
-	if (!exec || exec->magic != MAGIC_EXEC || !graph__valid(graph) ||
-	    exec->graph->nodes != graph->nodes)
-		return CUDA_ERROR_INVALID_VALUE;
-	for (own = exec->graph->first, node = graph->first; node;
-	     own = own->next, node = node->next) {
-		if (own->kind != KIND_KERNEL || node->kind != KIND_KERNEL)
-			return CUDA_ERROR_NOT_SUPPORTED;
-		own->launch = node->launch;
-		node__keep_parameters(own);
-	}
-	return CUDA_SUCCESS;
-}
-
 CUresult sim_cuGraphInstantiateWithFlags(CUgraphExec *handle, CUgraph graph,
 					 unsigned long long flags)
 {
@@ -325,6 +290,8 @@ CUresult sim_cuGraphInstantiateWithFlags(CUgraphExec *handle, CUgraph graph,
 	exec->graph = graph__new();
 	exec->traced = record__wanted(KIND_GRAPH);
 	graph__copy_nodes(exec->graph, graph);
+	graph__tell(RESOURCE_EXEC_CREATE, (struct graph_data){.graph = graph});
+	graph__adopt_bodies(exec->graph);
 	graph__tell(
 		RESOURCE_EXEC_CREATED,
 		(struct graph_data){.graph = exec->graph, .original_graph = graph, .exec = exec});
@@ -348,10 +315,27 @@ CUresult sim_cuGraphUpload(CUgraphExec exec, CUstream stream)
 	return exec && exec->magic == MAGIC_EXEC ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
+static void node__run(CUgraphNode node, CUstream stream, uint32_t graph);
+
+static void run_bodies(CUgraphNode node, CUstream stream, uint32_t graph)
+{
+	const struct condition *condition = node->condition;
+	unsigned int times = condition->is_loop ? condition->value : 1;
+	int which = !condition->is_loop && !condition->value;
+
+	for (unsigned int i = 0; i < times; i++)
+		for (CUgraphNode inner = node->body[which]; inner; inner = inner->next)
+			node__run(inner, stream, graph);
+}
+
 static void node__run(CUgraphNode node, CUstream stream, uint32_t graph)
 {
 	struct simcuda_record record = node->record;
 
+	if (node->condition) {
+		run_bodies(node, stream, graph);
+		return;
+	}
 	if (node->child) {
 		for (CUgraphNode inner = node->child->first; inner; inner = inner->next)
 			node__run(inner, stream, graph);

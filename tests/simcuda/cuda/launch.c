@@ -39,6 +39,8 @@ void launch__push(CUstream stream, const struct launch *launch, uint32_t graph, 
 		record__place(&record, KIND_KERNEL, stream);
 		if (record__wanted(KIND_SERIAL_KERNEL))
 			record.kind = KIND_SERIAL_KERNEL;
+		if (launch->of_body)
+			record.correlation = 0;
 		record.graph = graph;
 		record.graph_node = node;
 		record.kernel.name = launch->function->name;
@@ -127,7 +129,7 @@ CUresult sim_cuLaunchKernel(CUfunction f, unsigned int gx, unsigned int gy, unsi
 			    unsigned int bx, unsigned int by, unsigned int bz, unsigned int shared,
 			    CUstream stream, void **parameters, void **extra)
 {
-	struct launch one = {f, {gx, gy, gz}, {bx, by, bz}, {0}, shared, 0, parameters};
+	struct launch one = {f, {gx, gy, gz}, {bx, by, bz}, {0}, shared, 0, parameters, false};
 
 	return launch(&one, stream);
 }
@@ -146,7 +148,7 @@ CUresult sim_cuLaunchCooperativeKernel(CUfunction f, unsigned int gx, unsigned i
 				       unsigned int bz, unsigned int shared, CUstream stream,
 				       void **parameters)
 {
-	struct launch one = {f, {gx, gy, gz}, {bx, by, bz}, {0}, shared, 1, parameters};
+	struct launch one = {f, {gx, gy, gz}, {bx, by, bz}, {0}, shared, 1, parameters, false};
 
 	return launch(&one, stream);
 }

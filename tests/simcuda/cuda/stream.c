@@ -274,7 +274,8 @@ void stream__break_captures(void)
 	atomic_fetch_add(&breaks, 1);
 }
 
-CUresult sim_cuStreamBeginCapture_v2(CUstream handle, int mode)
+/* NULL: a new graph. */
+static CUresult begin_capture(CUstream handle, CUgraph graph)
 {
 	CUstream stream;
 	CUresult result = stream__resolve(handle, &stream);
@@ -285,9 +286,21 @@ CUresult sim_cuStreamBeginCapture_v2(CUstream handle, int mode)
 		return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
 	if (stream->capture)
 		return CUDA_ERROR_ILLEGAL_STATE;
-	stream->capture = graph__new();
+	stream->capture = graph ? graph : graph__new();
 	stream->breaks = atomic_load(&breaks);
 	return CUDA_SUCCESS;
+}
+
+CUresult sim_cuStreamBeginCapture_v2(CUstream handle, int mode)
+{
+	return begin_capture(handle, NULL);
+}
+
+CUresult sim_cuStreamBeginCaptureToGraph(CUstream handle, CUgraph graph,
+					 const CUgraphNode *dependencies, const void *data,
+					 size_t count, int mode)
+{
+	return graph__id(graph) ? begin_capture(handle, graph) : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult sim_cuStreamEndCapture(CUstream handle, CUgraph *graph)
