@@ -20,7 +20,8 @@ struct cuda_graph {
 /*
  * One node of a graph as it was created, or as instantiating copied it, inside of the call that did
  * it: by that thread, at a time between the call's start and end. head.correlation is 0. A copy
- * comes once as created and once with its original.
+ * comes once as created and once with its original; a node of a child graph or of a conditional
+ * body comes once more, as it is in the executable graph, as a copy that nothing created.
  */
 struct cuda_graph_node {
 	struct cuda_record head;
@@ -40,16 +41,6 @@ struct cuda_graph_origin {
 	__u64 node;		 /* as in struct cuda_graph_node */
 	__u32 name;		 /* id of a cuda:name */
 	__u32 tid;		 /* as the process's own pid namespace numbers it */
-};
-
-/* A graph was instantiated. The graphs of its child nodes have ids of their own: all that the
- * thread has copied since the first node of this one. */
-struct cuda_graph_exec {
-	struct cuda_record head;
-	__u64 start; /* ns, as it was done */
-	__u64 end;   /* ns, the same */
-	__u32 graph; /* id of the executable graph, as in struct cuda_graph_node */
-	__u32 tid;   /* as the process's own pid namespace numbers it */
 };
 
 /*

@@ -195,10 +195,10 @@ enum cuda_group {
  * samples, PC_IMAGE before samples or SASS; COUNTERS... and SASS in counters_batch. GRAPH_LAUNCH is
  * a launch of a graph: name, grid and block are 0; but while PC samples and nodes of graphs are
  * collected, grid[0] is the id of the executable graph, as in struct cuda_graph_node. GRAPH_ORIGIN
- * and GRAPH_EXEC are in graph_nodes_batch, while PC samples are collected, too, and GRAPH_CHANGE
- * while stacks are. NVTX_OPEN says in
- * nvtx_batch that a range begins, while a tool is attached to cuda:nvtx_open; it and NVTX are sent
- * at once then, in batches of one, so that whatever begins after them arrives after them.
+ * is in graph_nodes_batch while PC samples are collected, too, and GRAPH_CHANGE while stacks are.
+ * NVTX_OPEN says in nvtx_batch that a range begins, while a tool is attached to cuda:nvtx_open; it
+ * and NVTX are sent at once then, in batches of one, so that whatever begins after them arrives
+ * after them.
  * NVTX_PAYLOAD in nvtx_batch is a part of a payload, before the NVTX of the same thread that it
  * belongs to.
  */
@@ -229,8 +229,7 @@ enum cuda_group {
 	X(NVTX_OPEN, 24, cuda_nvtx, SPAN)                      \
 	X(NVTX_PAYLOAD, 25, cuda_nvtx_payload, TIMELESS)       \
 	X(GRAPH_ORIGIN, 26, cuda_graph_origin, SPAN)           \
-	X(GRAPH_EXEC, 27, cuda_graph_exec, SPAN)               \
-	X(GRAPH_CHANGE, 28, cuda_graph_change, SPAN)           \
+	X(GRAPH_CHANGE, 27, cuda_graph_change, SPAN)           \
 	X(COUNTERS, 32, cuda_counters, SPAN)                   \
 	X(COUNTERS_METRIC, 33, cuda_counters_metric, TIMELESS) \
 	X(COUNTERS_STATE, 34, cuda_counters_state, MOMENT)     \

@@ -24,7 +24,7 @@ bool record_times__interval(const struct cuda_record *record, struct record_inte
 static inline bool record_times__is_of_graph(const struct cuda_record *record)
 {
 	return record->kind == CUDA_RECORD_GRAPH_NODE || record->kind == CUDA_RECORD_GRAPH_ORIGIN ||
-	       record->kind == CUDA_RECORD_GRAPH_EXEC || record->kind == CUDA_RECORD_GRAPH_CHANGE;
+	       record->kind == CUDA_RECORD_GRAPH_CHANGE;
 }
 
 /* False: this kind has no times. A moment is both. */

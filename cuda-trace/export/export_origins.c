@@ -81,6 +81,31 @@ static size_t own_frame(const char *const *frames, const struct chain_place *pla
 	return of_package != SIZE_MAX ? of_package : innermost;
 }
 
+/*
+ * How many frames from i on belong to what nvcc makes of a launch: the stub in its temporary file,
+ * and around it the function that has the kernel's name, whose line is that of the kernel.
+ */
+static size_t count_stubs(const char *const *frames, size_t count, size_t i)
+{
+	static const char stub[] = "__device_stub_";
+	char name[ORIGIN_NAME];
+	const char *begin;
+	size_t length;
+
+	if (strncmp(frames[i], stub, sizeof(stub) - 1) != 0)
+		return 0;
+	if (i + 1 == count)
+		return 1;
+	/* The name without its scope, result and arguments is a part of the mangled one. */
+	length = strcspn(frames[i + 1], "(<");
+	for (begin = frames[i + 1] + length;
+	     begin > frames[i + 1] && begin[-1] != ':' && begin[-1] != ' ';)
+		begin--;
+	length -= begin - frames[i + 1];
+	snprintf(name, sizeof(name), "%.*s", (int)length, begin);
+	return length && length < sizeof(name) && strstr(frames[i], name) ? 2 : 1;
+}
+
 /* Of a program without Python: the innermost whose line is not of a header of the system. */
 static void find_native_line(const char *const *frames, const struct chain_place *places,
 			     size_t count, struct origin_path *path)
@@ -92,7 +117,12 @@ static void find_native_line(const char *const *frames, const struct chain_place
 
 	for (size_t i = 0; i < count; i++) {
 		bool system = places[i].source && !strncmp(places[i].source, "/usr/", 5);
+		size_t stubs = count_stubs(frames, count, i);
 
+		if (stubs) {
+			i += stubs - 1;
+			continue;
+		}
 		if (!places[i].native || !places[i].source || (system && own != SIZE_MAX))
 			continue;
 		own = i;

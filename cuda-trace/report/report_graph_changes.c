@@ -218,17 +218,22 @@ static size_t first_of(const struct graph_nodes *nodes, int64_t process, int64_t
 				    is_before(&nodes->list[i], process, graph << 32));
 }
 
-/* The node of `graph` that is in the place of `node` in its own. */
+/* The node of `graph` whose work the node of an executable graph does since an update: that in the
+ * place of the node it is a copy of. Inner graphs are paired with others, which nothing says. */
 static const struct graph_node *counterpart(const struct graph_nodes *nodes,
 					    const struct graph_node *node, int64_t graph)
 {
-	int64_t process = graph_node__process(node), own = GRAPH_OF(node->id);
-	size_t mine = first_of(nodes, process, own), theirs = first_of(nodes, process, graph);
+	int64_t process = graph_node__process(node), template = GRAPH_OF(node->original);
+	const struct graph_node *first = &nodes->list[first_of(nodes, process, GRAPH_OF(node->id))];
+	const struct graph_node *original = graph_nodes__find(nodes, process, node->original);
+	size_t ours = first_of(nodes, process, template);
+	size_t theirs = first_of(nodes, process, graph);
 
-	if (first_of(nodes, process, own + 1) - mine !=
-	    first_of(nodes, process, graph + 1) - theirs)
+	if (!original || GRAPH_OF(first->original) != template ||
+	    first_of(nodes, process, template + 1) - ours !=
+		    first_of(nodes, process, graph + 1) - theirs)
 		return NULL;
-	return &nodes->list[theirs + (node - &nodes->list[mine])];
+	return &nodes->list[theirs + (original - &nodes->list[ours])];
 }
 
 static const struct graph_node *source_of(const struct graph_changes *changes,
@@ -244,7 +249,7 @@ static const struct graph_node *source_of(const struct graph_changes *changes,
 	if (!change || change->node)
 		return change && !change->graph ? graph_nodes__find(nodes, process, change->own)
 						: original;
-	return original ? counterpart(nodes, original, change->graph) : NULL;
+	return counterpart(nodes, node, change->graph);
 }
 
 static int64_t launched(const struct graph_changes *changes, int64_t process, int64_t correlation,

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "libcupti-usdt/emit/batches.h"
-#include "libcupti-usdt/base/graph_bodies.h"
+#include "libcupti-usdt/base/inner_graphs.h"
 #include "libcupti-usdt/base/launch_state.h"
 #include "libcupti-usdt/emit/rings.h"
 #include "libcupti-usdt/probes.h"
@@ -59,7 +59,7 @@ struct ring {
 	uint64_t node;		   /* the id of that node */
 	const char *kernel_before; /* graph_changes.c; its own, too */
 	bool asks_driver;
-	struct graph_bodies bodies; /* likewise */
+	struct inner_graphs inner;  /* likewise */
 	uint8_t groups[RING_SLOTS]; /* of each record, and how far it has come: SLOT_ */
 	struct slot slots[RING_SLOTS];
 	struct batch staging; /* the holder's; not on a launching thread's small stack */

@@ -62,22 +62,6 @@ uint32_t graph_nodes__exec_id(void *exec)
 	return id;
 }
 
-static void record_exec(const struct cupti_graph_data *about)
-{
-	struct ring *ring = rings__mine();
-	uint64_t now = timestamps__now();
-	struct cuda_graph_exec record = {
-		.head = {.kind = CUDA_RECORD_GRAPH_EXEC, .size = sizeof(record)},
-		.start = now,
-		.end = now,
-		.graph = about ? graph_nodes__exec_id(about->exec) : 0,
-		.tid = ring__tid(ring),
-	};
-
-	if (record.graph)
-		ring__append(ring, CUDA_GROUP_GRAPH_NODES, &record.head);
-}
-
 static void send_node(struct ring *ring, struct cuda_graph_node *record)
 {
 	if (probe_sites__batch_wanted(CUDA_GROUP_GRAPH_NODES))
@@ -103,7 +87,7 @@ static void record_node(uint32_t cbid, const struct cupti_graph_data *about)
 	if (ring && cbid == CUPTI_RESOURCE_NODE_CREATED) {
 		ring->node_created = now;
 		ring->node = record.node;
-		graph_bodies__created(&ring->bodies, record.node);
+		inner_graphs__created(&ring->inner, record.node);
 	}
 	if (record.node && cbid == CUPTI_RESOURCE_NODE_CLONED)
 		record.original = graph_nodes__id(about->original_node);
@@ -115,7 +99,7 @@ static void record_node(uint32_t cbid, const struct cupti_graph_data *about)
 	send_node(ring, &record);
 }
 
-/* A node of a conditional body is the executable graph's own now. */
+/* A node of an inner graph is the executable graph's own now. */
 static void record_moved(void *context, uint64_t id, uint64_t before)
 {
 	struct ring *ring = context;
@@ -141,20 +125,17 @@ void graph_nodes__record(uint32_t cbid, const struct cupti_resource_data *data)
 
 	switch (cbid) {
 	case CUPTI_RESOURCE_GRAPH_DESTROY_STARTING:
-		if (ring && about && ring->bodies.is_instantiating)
-			graph_bodies__graph_ends(&ring->bodies,
-						 graph_nodes__graph_id(about->graph));
+		if (ring && about && ring->inner.is_instantiating)
+			inner_graphs__graph_ends(&ring->inner, graph_nodes__graph_id(about->graph));
 		break;
 	case CUPTI_RESOURCE_EXEC_CREATE_STARTING:
 		if (ring)
-			graph_bodies__begin(&ring->bodies);
+			inner_graphs__begin(&ring->inner);
 		break;
 	case CUPTI_RESOURCE_EXEC_CREATED:
 		if (ring && about)
-			graph_bodies__end(&ring->bodies, graph_nodes__exec_id(about->exec),
+			inner_graphs__end(&ring->inner, graph_nodes__exec_id(about->exec),
 					  record_moved, ring);
-		if (graph_nodes__for_samples())
-			record_exec(about);
 		break;
 	default:
 		record_node(cbid, about);

@@ -160,8 +160,8 @@ process() {
 	assert_output ""
 }
 
-@test "nodes of conditional bodies (their numbers, and what makes them unknown) hold in unit tests" {
-	run -0 timeout 60 "$B/tests/agent/bodies"
+@test "nodes of graphs in graphs (their numbers, and what makes them unknown) hold in unit tests" {
+	run -0 timeout 60 "$B/tests/agent/inner_graphs"
 	assert_output ""
 }
 

@@ -6,13 +6,13 @@ AGENT_LISTEN := $(B)/tests/agent/listen
 AGENT_HOSTS := $(patsubst %,$(B)/tests/agent/%,calls ends manners)
 AGENT_UNIT := $(B)/tests/agent/unit
 AGENT_PROGRESS := $(B)/tests/agent/progress
-AGENT_BODIES := $(B)/tests/agent/bodies
+AGENT_INNER_GRAPHS := $(B)/tests/agent/inner_graphs
 AGENT_GATE := $(B)/tests/agent/gate
 AGENT_BARRIER := $(B)/tests/agent/barrier
 AGENT_TURNS := $(B)/tests/agent/turns
 HOST_RELRO := $(B)/tests/agent/ends-relro
 workloads: $(AGENT_LISTEN) $(AGENT_HOSTS) $(HOST_RELRO) $(AGENT_UNIT) $(AGENT_PROGRESS) \
-	$(AGENT_BODIES) $(AGENT_GATE) $(AGENT_BARRIER) $(AGENT_TURNS)
+	$(AGENT_INNER_GRAPHS) $(AGENT_GATE) $(AGENT_BARRIER) $(AGENT_TURNS)
 
 $(B)/obj/tests/agent/listen.o: | $(B)/tests/agent/listen.skel.h
 $(AGENT_LISTEN): $(B)/obj/tests/agent/listen.o
@@ -42,7 +42,7 @@ $(AGENT_PROGRESS): $(B)/obj/tests/agent/progress.o $(patsubst %,$(B)/pic/libcupt
 	@mkdir -p $(@D)
 	$(Q)$(LINK) -o $@ $^ -lpthread
 
-$(AGENT_BODIES): $(B)/obj/tests/agent/bodies.o $(B)/pic/libcupti-usdt/base/graph_bodies.o
+$(AGENT_INNER_GRAPHS): $(B)/obj/tests/agent/inner_graphs.o $(B)/pic/libcupti-usdt/base/inner_graphs.o
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(LINK) -o $@ $^

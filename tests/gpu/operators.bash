@@ -70,6 +70,24 @@ stacks_cost() {
 	done
 }
 
+# Graphs that are changed, and conditional nodes: each kernel has the line that put it there.
+part_changes() {
+	local db=$OUT/changes.db log=$OUT/changes
+	nvcc -arch=native -g -o "$work/graph-changes" tests/gpu/graph-changes.cu >>"$OUT/nvcc.log" 2>&1
+	timeout 60 cuda-trace record -g -f -e kernels -o "$db" -- "$work/graph-changes" >"$log.out" 2>"$log.err"
+	timeout 60 cuda-trace report --by line --json "$db" >"$log.jsonl" 2>>"$log.err"
+	timeout 60 cuda-trace report --folded "$log.folded" "$db" 2>>"$log.err"
+	awk '$1 == "origin" {print $2, $3}' "$log.out" | sort >"$work/changes.want"
+	jq -r '"\(.line) \(.kernels)"' "$log.jsonl" | sort >"$work/changes.got"
+	row "changed graphs: kernels by line" "$([ -s "$work/changes.want" ] && cmp -s "$work/changes.want" "$work/changes.got" && echo 1 || echo 0)" \
+		"$(comm -12 "$work/changes.want" "$work/changes.got" | wc -l) of $(wc -l <"$work/changes.want") lines"
+	timeout 60 cuda-trace stat --json -o "$log.json" -- "$work/graph-changes" >"$log.out" 2>>"$log.err"
+	compare "stat graph-changes" "$log.out" "$log.json" kernels
+	timeout 60 cuda-trace trace --json -o "$work/changes.trace" -- "$work/graph-changes" >"$log.out" 2>>"$log.err"
+	row "trace graph-changes" "$([ "$(jq -s 'map(select(.event == "kernel" and .gpu_start_ns)) | length' "$work/changes.trace")" = \
+		"$(truth_of "$log.out" kernels)" ] && echo 1 || echo 0)" "$(truth_of "$log.out" kernels) kernels"
+}
+
 part_operators() {
 	attributed train tests/bench/torch-step.py -n 25
 	attributed decode tests/gpu/decode-loop.py -n 32

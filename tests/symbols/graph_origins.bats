@@ -163,6 +163,23 @@ main;run;run_rewritten;rewrite;cuGraphKernelNodeSetParams_v2 1200"
 	assert_equal "$(sql r.db 'SELECT count(*), count(*) FILTER (WHERE correlationId = 0) FROM CUPTI_ACTIVITY_KIND_KERNEL')" "$kernels|33"
 }
 
+# The graph has as many nodes as the child, and is none that the child's could be paired with.
+@test "report (a graph with a child that was updated) gives the child's kernels no origin" {
+	requires bpf sim sqlite3
+	record_lingering /workloads/graph-origins "$WORKLOADS/graph-origins" -n 4 --nodes 1 --copies
+	sqlite3 r.db "INSERT INTO CUDA_TRACE_GRAPH_CHANGES (start, end, globalTid, correlationId, graphExecId, graphId)
+		SELECT 0, (SELECT max(start) FROM CUDA_GRAPH_NODE_EVENTS), globalTid, 1, (SELECT graphNodeId >> 32 FROM CUPTI_ACTIVITY_KIND_KERNEL WHERE end - start = 3000 LIMIT 1),
+			(SELECT original.graphNodeId >> 32 FROM CUPTI_ACTIVITY_KIND_KERNEL AS k JOIN CUDA_GRAPH_NODE_EVENTS AS copy
+				USING (graphNodeId) JOIN CUDA_GRAPH_NODE_EVENTS AS original ON original.graphNodeId = copy.originalGraphNodeId
+				WHERE k.end - k.start = 5000 LIMIT 1)
+		FROM CUDA_GRAPH_NODE_EVENTS LIMIT 1"
+	assert_equal "$(sql r.db 'SELECT count(*) FROM CUDA_TRACE_GRAPH_CHANGES WHERE graphExecId > 0 AND graphId > 0')" 1
+	run -0 --separate-stderr folded
+	assert_line "main;run;make_built;build;cuGraphAddKernelNode_v2 20000"
+	assert_line "main;run;run_copies;replay;counted__graph_launch;cuGraphLaunch;[graph's creation not recorded] 12000"
+	[[ $stderr == *"4 of 20 kernels"*"creation was not recorded"* ]] || fail "not said: $stderr"
+}
+
 @test "report (a recording in which nodes and changes go round in circles) ends, and gives no origin" {
 	requires bpf sim sqlite3
 	record_lingering /workloads/graph-changes "$WORKLOADS/graph-changes" -n 3 --call-graph fp

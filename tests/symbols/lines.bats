@@ -117,6 +117,15 @@ line_of() {
 	grep -n "$1" "$TOP/tests/workloads/$2" | head -n 1 | cut -d: -f1
 }
 
+@test "report --by line (a launch as nvcc makes it) has the line that launches, not the kernel's or a stub's" {
+	requires bpf sim
+	record_lingering /workloads/nvcc-stubs "$WORKLOADS/nvcc-stubs" -n 5 --call-graph fp
+	ct report --folded f.txt r.db
+	grep -q ';main;launching;spin(unsigned long);__device_stub__Z4spinm(unsigned long);cuLaunchKernel;' f.txt || fail "$(cat f.txt)"
+	ct report --by line --json r.db >by.json
+	json by.json ".line == \"nvcc-stubs.c:$(sed -n 's/^expect line=//p' rec.out) launching\""
+}
+
 @test "report --pprof, --by line, stat --by line (a native program) have its lines" {
 	requires protoc python3
 	record_lingering /workloads/stacks "$WORKLOADS/stacks" -n 5 --call-graph fp

@@ -14,7 +14,7 @@ $(WORKLOAD_LIB): $(WORKLOAD_PARTS:%=$(B)/obj/tests/workloads/%.o)
 
 # Their stacks are walked by frame pointers, and each of its calls must be one.
 $(B)/obj/tests/workloads/stacks.o $(B)/obj/tests/workloads/graph-origins.o \
-	$(B)/obj/tests/workloads/graph-changes.o \
+	$(B)/obj/tests/workloads/graph-changes.o $(B)/obj/tests/workloads/nvcc-stubs.o \
 	$(WORKLOAD_PARTS:%=$(B)/obj/tests/workloads/%.o): \
 	OBJ_CFLAGS = -fno-omit-frame-pointer -fno-optimize-sibling-calls
 # And those of frameless and its library cannot be.

@@ -3,7 +3,7 @@
  * A launch of an executable graph runs each of its nodes once. Its nodes are copies of those that
  * a call created, or copies of copies. Records come in any order, so they are joined at the end.
  *
- * The graph of a child node has an id of its own, and is launched with the one around it.
+ * Nodes of child graphs and of conditional bodies come once more, as nodes of the executable graph.
  *
  * Failure modes: 1. the wrong place: ids are CUPTI's, which it does not give twice in a process;
  * originals in a circle end after MAX_COPIES. 2. a graph looks complete and is not: what has no
@@ -17,8 +17,7 @@
 
 #define MAX_NODES  (1u << 18)
 #define MAX_GRAPHS (1u << 16)
-#define MAX_COPIES 64	/* of copies of a node */
-#define MAX_PARTS  1024 /* graphs that are looked at, as they may be a part of another one */
+#define MAX_COPIES 64 /* of copies of a node */
 
 /* Nodes and graphs have numbers from 1 on; 0 = none, or not known. */
 struct node {
@@ -31,9 +30,7 @@ struct node {
 struct graph {
 	uint64_t launches;
 	uint32_t id;
-	uint32_t tid;	 /* who created its first node */
-	uint32_t around; /* the executable graph that it is a part of */
-	bool is_known;	 /* somebody saw how it was created */
+	bool is_known; /* somebody saw how it was created */
 };
 
 struct pc_graphs {
@@ -106,36 +103,14 @@ void pc_graphs__node(struct pc_graphs *graphs, const struct cuda_graph_node *rec
 	uint32_t number = graphs ? node_of(graphs, record->node) : 0;
 	uint32_t original = number && record->original ? node_of(graphs, record->original) : 0;
 	uint32_t in = number && record->graph ? graph_of(graphs, record->graph) : 0;
-	struct graph *graph;
 
 	if (!number)
 		return;
 	if (original)
 		graphs->nodes[number - 1].original = original;
 	graphs->nodes[number - 1].graph = in;
-	if (!in)
-		return;
-	graph = &graphs->graphs[in - 1];
-	if (!graph->is_known)
-		graph->tid = record->tid;
-	graph->is_known = true;
-}
-
-/* While a thread instantiates a graph, it creates no others: those that have later ids are parts of
- * it. The records of their nodes may come before those of its own. */
-void pc_graphs__exec(struct pc_graphs *graphs, const struct cuda_graph_exec *exec)
-{
-	uint32_t number = graphs ? graph_of(graphs, exec->graph) : 0;
-	uint32_t count = number ? graphs->graph_count : 0;
-
-	if (number)
-		graphs->graphs[number - 1].is_known = true;
-	for (uint32_t i = count > MAX_PARTS ? count - MAX_PARTS : 0; i < count; i++) {
-		struct graph *graph = &graphs->graphs[i];
-
-		if (graph->id > exec->graph && graph->tid == exec->tid && !graph->around)
-			graph->around = number;
-	}
+	if (in)
+		graphs->graphs[in - 1].is_known = true;
 }
 
 void pc_graphs__origin(struct pc_graphs *graphs, uint64_t id, uint32_t place)
@@ -169,8 +144,6 @@ static uint64_t launches_of(const struct pc_graphs *all, const struct node *node
 {
 	const struct graph *graph = node->graph ? &all->graphs[node->graph - 1] : NULL;
 
-	if (graph && graph->around)
-		graph = &all->graphs[graph->around - 1];
 	return graph ? graph->launches : 0;
 }
 

@@ -23,8 +23,6 @@ struct pc_graphs *pc_graphs__new(void);
 void pc_graphs__free(struct pc_graphs *graphs);
 /* A node was created, or copied. */
 void pc_graphs__node(struct pc_graphs *graphs, const struct cuda_graph_node *node);
-/* A graph was instantiated. */
-void pc_graphs__exec(struct pc_graphs *graphs, const struct cuda_graph_exec *exec);
 /* The call that created the node has launched its kernel from `place`; 0 = not known yet. */
 void pc_graphs__origin(struct pc_graphs *graphs, uint64_t node, uint32_t place);
 /* An executable graph was launched. */

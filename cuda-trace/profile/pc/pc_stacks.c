@@ -234,8 +234,6 @@ static void handle_host(struct pc_stacks *all, struct own *own, struct process *
 		handle_launch(all, own, process, launch);
 	else if (record->kind == CUDA_RECORD_GRAPH_NODE)
 		pc_graphs__node(own->graphs, (const void *)record);
-	else if (record->kind == CUDA_RECORD_GRAPH_EXEC)
-		pc_graphs__exec(own->graphs, (const void *)record);
 	else if (record->kind == CUDA_RECORD_GRAPH_ORIGIN)
 		handle_origin(all, own, process, (const void *)record);
 	else if (record->kind == CUDA_RECORD_GRAPH_LAUNCH && !launch->result && launch->grid[0])

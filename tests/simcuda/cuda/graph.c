@@ -48,12 +48,10 @@ static void free_nodes(CUgraphNode first)
 		CUgraphNode node = first;
 
 		first = node->next;
-		if (node->child)
-			graph__free(node->child);
 		for (int i = 0; i < 2; i++) {
-			if (node->bodies[i])
-				graph__free(node->bodies[i]);
-			free_nodes(node->body[i]);
+			if (node->inner[i])
+				graph__free(node->inner[i]);
+			free_nodes(node->own[i]);
 		}
 		node->magic = 0;
 		object__free(node);
@@ -238,11 +236,9 @@ static void graph__copy_nodes(CUgraph copy, CUgraph graph)
 			node__keep_parameters(own);
 		/* What is in a child graph, or in a body, is reported before the node that it is.
 		 */
-		if (own->child)
-			own->child = graph__copy(node->child);
 		for (int i = 0; i < 2; i++)
-			if (own->bodies[i])
-				own->bodies[i] = graph__copy(node->bodies[i]);
+			if (own->inner[i])
+				own->inner[i] = graph__copy(node->inner[i]);
 		graph__tell(RESOURCE_NODE_CREATED, (struct graph_data){.graph = copy, .node = own});
 		graph__tell(RESOURCE_NODE_CLONED, (struct graph_data){.graph = copy,
 								      .original_graph = graph,
@@ -273,7 +269,7 @@ CUresult sim_cuGraphAddChildGraphNode(CUgraphNode *node, CUgraph graph,
 	if (!node || !graph__valid(graph) || !graph__valid(child))
 		return CUDA_ERROR_INVALID_VALUE;
 	*node = graph__append(graph);
-	(*node)->child = graph__copy(child);
+	(*node)->inner[0] = graph__copy(child);
 	graph__tell(RESOURCE_NODE_CREATED, (struct graph_data){.graph = graph, .node = *node});
 	return CUDA_SUCCESS;
 }
@@ -291,7 +287,7 @@ CUresult sim_cuGraphInstantiateWithFlags(CUgraphExec *handle, CUgraph graph,
 	exec->traced = record__wanted(KIND_GRAPH);
 	graph__copy_nodes(exec->graph, graph);
 	graph__tell(RESOURCE_EXEC_CREATE, (struct graph_data){.graph = graph});
-	graph__adopt_bodies(exec->graph);
+	graph__adopt_inner(exec->graph);
 	graph__tell(
 		RESOURCE_EXEC_CREATED,
 		(struct graph_data){.graph = exec->graph, .original_graph = graph, .exec = exec});
@@ -317,14 +313,14 @@ CUresult sim_cuGraphUpload(CUgraphExec exec, CUstream stream)
 
 static void node__run(CUgraphNode node, CUstream stream, uint32_t graph);
 
-static void run_bodies(CUgraphNode node, CUstream stream, uint32_t graph)
+static void run_inner(CUgraphNode node, CUstream stream, uint32_t graph)
 {
 	const struct condition *condition = node->condition;
-	unsigned int times = condition->is_loop ? condition->value : 1;
-	int which = !condition->is_loop && !condition->value;
+	unsigned int times = condition && condition->is_loop ? condition->value : 1;
+	int which = condition && !condition->is_loop && !condition->value;
 
 	for (unsigned int i = 0; i < times; i++)
-		for (CUgraphNode inner = node->body[which]; inner; inner = inner->next)
+		for (CUgraphNode inner = node->own[which]; inner; inner = inner->next)
 			node__run(inner, stream, graph);
 }
 
@@ -332,13 +328,8 @@ static void node__run(CUgraphNode node, CUstream stream, uint32_t graph)
 {
 	struct simcuda_record record = node->record;
 
-	if (node->condition) {
-		run_bodies(node, stream, graph);
-		return;
-	}
-	if (node->child) {
-		for (CUgraphNode inner = node->child->first; inner; inner = inner->next)
-			node__run(inner, stream, graph);
+	if (node->own[0] || node->condition) {
+		run_inner(node, stream, graph);
 		return;
 	}
 	if (node->kind == KIND_KERNEL) {

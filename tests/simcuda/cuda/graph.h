@@ -16,10 +16,9 @@ struct condition {
 struct CUgraphNode_st {
 	uint32_t magic;
 	uint64_t id;
-	uint32_t kind;	     /* KIND_KERNEL, KIND_MEMCPY, KIND_MEMCPY_PEER, KIND_MEMSET, 0: empty */
-	CUgraph child;	     /* of a node that stands for a graph: its own copy; else NULL */
-	CUgraph bodies[2];   /* of a conditional node: if and else; of a loop, the first alone */
-	CUgraphNode body[2]; /* in an executable graph: their nodes, which are its own then */
+	uint32_t kind;	  /* KIND_KERNEL, KIND_MEMCPY, KIND_MEMCPY_PEER, KIND_MEMSET, 0: empty */
+	CUgraph inner[2]; /* of a child graph's node, its copy; of a conditional one: if and else */
+	CUgraphNode own[2]; /* in an executable graph: their nodes, which are its own then */
 	struct condition *condition;
 	struct launch launch;
 	uint64_t values[4]; /* copies of the kernel's parameters */
@@ -60,7 +59,7 @@ CUgraphNode graph__append(CUgraph graph);
 void node__keep_parameters(CUgraphNode node);
 /* Makes a launch of a node's parameters, and checks it. */
 CUresult graph__launch_of(const CUDA_KERNEL_NODE_PARAMS *p, struct launch *launch);
-/* The executable graph takes the nodes of all bodies for its own, as the driver does. */
-void graph__adopt_bodies(CUgraph exec);
+/* The executable graph takes the nodes of all inner graphs for its own, as the driver does. */
+void graph__adopt_inner(CUgraph exec);
 
 #endif

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Graphs that are changed after they were created, and conditional nodes, as an H200 (driver 580,
 // libcupti 13.0) was seen to treat them: a node that does something else keeps its id, and no
-// callback says so before CUPTI 13; the nodes of conditional bodies become nodes of the executable
-// graph, with the next numbers, in the order in which the bodies were copied. CUPTI does not report
-// those nodes, but the nodes that the driver adds behind them, and that the bodies' graphs end.
+// callback says so before CUPTI 13; the nodes of child graphs and of conditional bodies become
+// nodes of the executable graph, with the next numbers, in the order in which these inner graphs
+// were copied. CUPTI does not report those nodes, but the nodes that the driver adds behind them,
+// and that the inner graphs end. What a conditional body launches has no correlation id.
 #include <string.h>
 #include "tests/simcuda/cuda/graph.h"
 
@@ -97,8 +98,8 @@ static CUresult add_conditional(CUgraph graph, CUDA_CONDITIONAL_NODE_PARAMS *p, 
 	node->condition = (struct condition *)(uintptr_t)p->handle;
 	node->condition->is_loop = p->type == LOOP;
 	for (unsigned int i = 0; i < p->size && i < 2; i++)
-		node->bodies[i] = graph__new();
-	p->phGraph_out = node->bodies;
+		node->inner[i] = graph__new();
+	p->phGraph_out = node->inner;
 	*handle = node;
 	graph__tell(RESOURCE_NODE_CREATED, (struct graph_data){.graph = graph, .node = node});
 	return CUDA_SUCCESS;
@@ -120,33 +121,33 @@ CUresult sim_cuGraphAddNode_v2(CUgraphNode *node, CUgraph graph, const CUgraphNo
 	return result ? result : graph__add_kernel(graph, &launch, node);
 }
 
-/* All bodies in the order in which they were copied: one before those within it. */
-static void end_bodies(CUgraph exec, CUgraph graph)
+/* All inner graphs in the order in which they were copied: one before those within it. */
+static void end_inner(CUgraph exec, CUgraphNode first, bool of_body)
 {
-	for (CUgraphNode node = graph->first; node; node = node->next)
+	for (CUgraphNode node = first; node; node = node->next)
 		for (int i = 0; i < 2; i++) {
-			CUgraph body = node->bodies[i];
+			CUgraph inner = node->inner[i];
 
-			if (!body)
+			if (!inner)
 				continue;
-			graph__tell(RESOURCE_GRAPH_DESTROY, (struct graph_data){.graph = body});
-			node->bodies[i] = NULL;
-			node->body[i] = body->first;
-			for (CUgraphNode own = body->first; own; own = own->next) {
+			graph__tell(RESOURCE_GRAPH_DESTROY, (struct graph_data){.graph = inner});
+			node->inner[i] = NULL;
+			node->own[i] = inner->first;
+			for (CUgraphNode own = inner->first; own; own = own->next) {
 				own->id = (uint64_t)exec->id << 32 | exec->nodes++;
-				own->launch.of_body = true;
+				own->launch.of_body = of_body || node->condition;
 			}
-			end_bodies(exec, body);
-			body->magic = 0;
-			object__free(body);
+			inner->magic = 0;
+			object__free(inner);
+			end_inner(exec, node->own[i], of_body || node->condition);
 		}
 }
 
-void graph__adopt_bodies(CUgraph exec)
+void graph__adopt_inner(CUgraph exec)
 {
 	uint32_t before = exec->nodes;
 
-	end_bodies(exec, exec);
+	end_inner(exec, exec->first, false);
 	/* The driver's own. */
 	if (exec->nodes != before)
 		graph__tell(RESOURCE_NODE_CREATED,
