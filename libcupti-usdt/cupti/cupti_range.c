@@ -8,6 +8,16 @@
 static struct cupti_range range;
 static bool complete;
 
+static void bind_user_ranges(void *library)
+{
+	*(void **)&range.RangeProfilerPushRange = dlsym(library, "cuptiRangeProfilerPushRange");
+	*(void **)&range.RangeProfilerPopRange = dlsym(library, "cuptiRangeProfilerPopRange");
+	if (range.RangeProfilerPushRange && range.RangeProfilerPopRange)
+		return;
+	range.RangeProfilerPushRange = NULL;
+	range.RangeProfilerPopRange = NULL;
+}
+
 void cupti_range__bind(void *library)
 {
 	complete = true;
@@ -20,6 +30,7 @@ void cupti_range__bind(void *library)
 	complete &= range.GetDeviceId != NULL;
 	*(void **)&range.ProfilerGetCounterAvailability =
 		dlsym(library, "cuptiProfilerGetCounterAvailability");
+	bind_user_ranges(library);
 }
 
 const struct cupti_range *cupti_range__get(void)

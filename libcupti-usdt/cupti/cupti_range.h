@@ -9,6 +9,7 @@
 #include "libcupti-usdt/cupti_host.h"
 
 #define CUPTI_RANGE_AUTO    1 /* CUpti_ProfilerRange: each kernel is one */
+#define CUPTI_RANGE_USER    2 /* what lies between a push and a pop is one */
 #define CUPTI_REPLAY_KERNEL 2 /* CUpti_ProfilerReplayMode: by CUPTI, inside the launch */
 #define CUPTI_REPLAY_USER   3 /* by nobody but the caller */
 
@@ -27,11 +28,18 @@ struct cupti_range_enable {
 	void *object;
 };
 
-/* Disable, Start */
+/* Disable, Start, PopRange */
 struct cupti_range_plain {
 	size_t size;
 	void *private;
 	void *object;
+};
+
+struct cupti_range_push {
+	size_t size;
+	void *private;
+	void *object;
+	const char *name;
 };
 
 struct cupti_range_stop {
@@ -123,6 +131,9 @@ struct cupti_range {
 	int (*GetDeviceId)(void *context, uint32_t *device);
 	/* NULL: this libcupti has none. */
 	int (*ProfilerGetCounterAvailability)(struct cupti_availability *);
+	/* Both, or both are NULL. */
+	int (*RangeProfilerPushRange)(struct cupti_range_push *);
+	int (*RangeProfilerPopRange)(struct cupti_range_plain *);
 };
 
 /* Takes the functions out of the libcupti in use; once, in InitializeInjection. */

@@ -103,6 +103,8 @@ struct simcuda_hooks {
 	void (*synchronized)(uint32_t cbid, CUcontext context, CUstream stream);
 	/* In the middle of a graph's launch, which holds the driver's lock; NULL: not wanted. */
 	void (*graph)(void);
+	/* In the call that launches it, by itself or in a graph: when it ends. */
+	void (*ran)(const char *kernel, uint64_t end);
 };
 
 struct simcuda_bridge {

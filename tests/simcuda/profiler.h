@@ -28,6 +28,8 @@ int sim_profiler__fault(const char *function);
 
 /* In a launch call: its kernel does run; it is not captured. */
 void range_profiler__runs(void);
+/* That kernel runs until then, by itself or in a graph. */
+void range_profiler__ran(const char *kernel, uint64_t end);
 /* A launch call is about to return. */
 void range_profiler__launched(const struct simcuda_call *call);
 void range_profiler__context_ends(CUcontext context);
@@ -36,6 +38,8 @@ void range_profiler__context_ends(CUcontext context);
 #define SIM_PROFILER_CALL(name, type) CUptiResult cupti##name(struct type *parameters);
 CUPTI_RANGE_FUNCTIONS(SIM_PROFILER_CALL)
 SIM_PROFILER_CALL(ProfilerGetCounterAvailability, cupti_availability)
+SIM_PROFILER_CALL(RangeProfilerPushRange, cupti_range_push)
+SIM_PROFILER_CALL(RangeProfilerPopRange, cupti_range_plain)
 SIM_PROFILER_CALL(ProfilerHostGetBaseMetrics, cupti_host_base_metrics)
 SIM_PROFILER_CALL(ProfilerHostGetSubMetrics, cupti_host_sub_metrics)
 #undef SIM_PROFILER_CALL

@@ -24,6 +24,11 @@ SAME(cupti_range_plain, object, CUpti_RangeProfiler_Start, pRangeProfilerObject)
 SAME_SIZE(cupti_range_plain, object, CUpti_RangeProfiler_Start);
 SAME(cupti_range_plain, object, CUpti_RangeProfiler_Disable, pRangeProfilerObject);
 SAME_SIZE(cupti_range_plain, object, CUpti_RangeProfiler_Disable);
+SAME(cupti_range_plain, object, CUpti_RangeProfiler_PopRange, pRangeProfilerObject);
+SAME_SIZE(cupti_range_plain, object, CUpti_RangeProfiler_PopRange);
+SAME(cupti_range_push, object, CUpti_RangeProfiler_PushRange, pRangeProfilerObject);
+SAME(cupti_range_push, name, CUpti_RangeProfiler_PushRange, pRangeName);
+SAME_SIZE(cupti_range_push, name, CUpti_RangeProfiler_PushRange);
 SAME(cupti_range_stop, object, CUpti_RangeProfiler_Stop, pRangeProfilerObject);
 SAME(cupti_range_stop, pass, CUpti_RangeProfiler_Stop, passIndex);
 SAME(cupti_range_stop, level, CUpti_RangeProfiler_Stop, targetNestingLevel);

@@ -366,6 +366,7 @@ static CUresult graph__launch(CUgraphExec exec, CUstream handle)
 {
 	struct simcuda_record whole = {0};
 	uint64_t start;
+	CUgraphNode child;
 	CUstream stream;
 	CUresult result = stream__resolve(handle, &stream);
 
@@ -373,6 +374,8 @@ static CUresult graph__launch(CUgraphExec exec, CUstream handle)
 		return result;
 	if (!exec || exec->magic != MAGIC_EXEC)
 		return CUDA_ERROR_INVALID_VALUE;
+	if (stream->capture)
+		return sim_cuGraphAddChildGraphNode(&child, stream->capture, NULL, 0, exec->graph);
 	result = graph__harm(exec);
 	if (result)
 		return result;

@@ -32,10 +32,12 @@ CUresult launch__check(const struct launch *launch)
 /* graph 0: a launch of its own. With whole graphs traced, their nodes give no record. */
 void launch__push(CUstream stream, const struct launch *launch, uint32_t graph, uint64_t node)
 {
+	const struct simcuda_hooks *hooks =
+		atomic_load_explicit(&simcuda_bridge.hooks, memory_order_relaxed);
 	struct simcuda_record record = {0};
 	uint64_t start, ns;
 
-	if (atomic_load_explicit(&simcuda_bridge.hooks, memory_order_relaxed)) {
+	if (hooks) {
 		record__place(&record, KIND_KERNEL, stream);
 		if (record__wanted(KIND_SERIAL_KERNEL))
 			record.kind = KIND_SERIAL_KERNEL;
@@ -66,6 +68,8 @@ void launch__push(CUstream stream, const struct launch *launch, uint32_t graph, 
 	else
 		ns = kernel__duration(launch);
 	stream__push(stream, ns, &record);
+	if (hooks)
+		hooks->ran(launch->function->name, record.end);
 	energy_log__kernel(launch->function->name, stream->context->device, record.start,
 			   record.end);
 }

@@ -198,7 +198,7 @@ static void synchronized(uint32_t cbid, CUcontext context, CUstream stream)
 
 #define HOOKS                                                                          \
 	.enter = enter, .leave = leave, .record = hooks__record, .resource = resource, \
-	.synchronized = synchronized
+	.synchronized = synchronized, .ran = range_profiler__ran
 
 static const struct simcuda_hooks hooks = {HOOKS};
 static const struct simcuda_hooks inverted_hooks = {HOOKS, .graph = activity__graph};

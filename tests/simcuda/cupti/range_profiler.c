@@ -2,8 +2,10 @@
 // Profiler host and range profiler, as one of an H200 was seen to behave (README.md): a host object
 // is spoilt by a metric that it does not have, ranges gather until the image is full, a start
 // without configuration crashes, and so does decoding for a context that is gone. Kernels run once;
-// each further pass only takes time.
+// each further pass only takes time. Ranges of the caller's own may contain graphs (H200, driver
+// 580, 13.0): a replay by kernel crashes there, and no configuration changes what a range is.
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -17,6 +19,7 @@
 #define SHARED	  8  /* metrics that one pass collects */
 #define PM_SHARED 16 /* and one of PM sampling */
 #define KERNEL	  64
+#define KINDS	  4
 #define BLIND	  (1U << 31) /* of the passes: automatic ranges stay empty */
 
 struct host {
@@ -28,11 +31,21 @@ struct config {
 	uint32_t passes, hash; /* of the metrics */
 };
 
+/* Which kernels ran in it, and how often; the last one ends then. */
+struct range {
+	uint64_t end;
+	uint32_t kinds;
+	struct {
+		char name[KERNEL];
+		uint32_t times;
+	} kernels[KINDS];
+};
+
 struct image {
 	uint32_t magic, ranges, most;
 	uint32_t gathered; /* ranges that nobody sees before Stop and Decode */
 	uint32_t stale;	   /* CUPTI was enabled for another configuration: no value is a number */
-	char kernels[][KERNEL];
+	struct range list[];
 };
 #define MAGIC 0x52414e47
 
@@ -41,12 +54,17 @@ struct profiler {
 	_Atomic(CUcontext) context; /* NULL: free */
 	atomic_bool started, dead;
 	struct config config;
-	bool by_caller; /* replay: nobody launches a kernel again */
-	bool holds;	/* the counters, from its first start until it is disabled */
+	bool by_caller;			 /* replay: nobody launches a kernel again */
+	bool user_ranges, was_automatic; /* by its last configuration, by its first */
+	bool spoilt;			 /* a graph ran, and nobody replays: its stop fails */
+	bool pushed;
+	struct range open; /* while pushed */
+	bool holds;	   /* the counters, from its first start until it is disabled */
 	struct image *image;
 };
 
 static struct profiler profilers[CONTEXTS];
+static atomic_bool used; /* anything was started yet */
 static atomic_bool
 	held_by_dead; /* a context that went before it was disabled: nobody has them now */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -205,6 +223,19 @@ CUptiResult cuptiProfilerHostGetNumOfPasses(struct cupti_host_passes *parameters
 	return CUPTI_SUCCESS;
 }
 
+/* A sum is of all kernels, and anything else that of the first. */
+static double value_of(const struct range *range, const char *metric)
+{
+	size_t length = strlen(metric);
+	double sum = 0;
+
+	if (range->kinds && (length < 4 || strcmp(metric + length - 4, ".sum")))
+		return sim_metric__value(range->kernels[0].name, metric);
+	for (uint32_t i = 0; i < range->kinds; i++)
+		sum += range->kernels[i].times * sim_metric__value(range->kernels[i].name, metric);
+	return sum;
+}
+
 CUptiResult cuptiProfilerHostEvaluateToGpuValues(struct cupti_host_evaluate *parameters)
 {
 	const struct image *image = (const void *)parameters->data;
@@ -215,10 +246,9 @@ CUptiResult cuptiProfilerHostEvaluateToGpuValues(struct cupti_host_evaluate *par
 	if (parameters->range >= image->ranges)
 		return CUPTI_ERROR_INVALID_PARAMETER;
 	for (size_t i = 0; i < parameters->count; i++)
-		parameters->values[i] =
-			image->stale ? NAN
-				     : sim_metric__value(image->kernels[parameters->range],
-							 parameters->names[i]);
+		parameters->values[i] = image->stale ? NAN
+						     : value_of(&image->list[parameters->range],
+								parameters->names[i]);
 	return CUPTI_SUCCESS;
 }
 
@@ -242,7 +272,7 @@ CUptiResult cuptiRangeProfilerEnable(struct cupti_range_enable *parameters)
 	if (profiler) {
 		profiler->started = profiler->dead = false;
 		profiler->config = (struct config){0};
-		profiler->holds = false;
+		profiler->holds = profiler->pushed = profiler->spoilt = false;
 		profiler->image = NULL;
 		profiler->context = parameters->context;
 	}
@@ -264,7 +294,7 @@ CUptiResult cuptiRangeProfilerDisable(struct cupti_range_plain *parameters)
 CUptiResult cuptiRangeProfilerGetCounterDataSize(struct cupti_range_data_size *parameters)
 {
 	FAIL_ON_REQUEST(RangeProfilerGetCounterDataSize);
-	parameters->data_size = sizeof(struct image) + parameters->ranges * KERNEL;
+	parameters->data_size = sizeof(struct image) + parameters->ranges * sizeof(struct range);
 	return CUPTI_SUCCESS;
 }
 
@@ -273,7 +303,8 @@ CUptiResult cuptiRangeProfilerCounterDataImageInitialize(struct cupti_range_data
 	struct image *image = (void *)parameters->data;
 
 	FAIL_ON_REQUEST(RangeProfilerCounterDataImageInitialize);
-	*image = (struct image){MAGIC, 0, (parameters->data_size - sizeof(*image)) / KERNEL, 0, 0};
+	*image = (struct image){
+		MAGIC, 0, (parameters->data_size - sizeof(*image)) / sizeof(struct range), 0, 0};
 	return CUPTI_SUCCESS;
 }
 
@@ -285,12 +316,15 @@ CUptiResult cuptiRangeProfilerSetConfig(struct cupti_range_config *parameters)
 	FAIL_ON_REQUEST(RangeProfilerSetConfig);
 	profiler->image = (void *)parameters->data;
 	memcpy(&config, parameters->image, sizeof(config));
-	if (!profiler->config.passes)
+	profiler->user_ranges = parameters->range == CUPTI_RANGE_USER;
+	if (!profiler->config.passes) {
 		profiler->config = config;
+		profiler->was_automatic = !profiler->user_ranges;
+	}
 	profiler->image->stale = profiler->config.hash != config.hash;
 	profiler->by_caller = parameters->replay == CUPTI_REPLAY_USER;
-	if (parameters->range != CUPTI_RANGE_AUTO || profiler->image->magic != MAGIC ||
-	    parameters->levels != 1)
+	if ((parameters->range != CUPTI_RANGE_AUTO && !profiler->user_ranges) ||
+	    profiler->image->magic != MAGIC || parameters->levels != 1)
 		return CUPTI_ERROR_INVALID_PARAMETER;
 	return profiler->by_caller || parameters->replay == CUPTI_REPLAY_KERNEL
 		       ? CUPTI_SUCCESS
@@ -321,9 +355,13 @@ CUptiResult cuptiRangeProfilerStart(struct cupti_range_plain *parameters)
 		fault__log("start_unconfigured");
 		abort();
 	}
+	if (profiler->user_ranges && !profiler->by_caller) {
+		fault__log("user_ranges_replayed_by_kernel");
+		abort();
+	}
 	if (is_held_by_another(profiler))
 		return CUPTI_ERROR_HARDWARE_BUSY;
-	profiler->started = true;
+	used = profiler->started = true;
 	profiler->holds = true;
 	bridge__get()->log("profiler_start");
 	/* As on an H200, whoever captures. */
@@ -339,7 +377,43 @@ CUptiResult cuptiRangeProfilerStop(struct cupti_range_stop *parameters)
 	profiler->started = false;
 	bridge__get()->log("profiler_stop");
 	parameters->all_submitted = 1;
+	if (profiler->pushed)
+		fault__log("stop_in_range");
+	if (profiler->spoilt)
+		return CUPTI_ERROR_UNKNOWN;
 	return profiler->dead ? CUPTI_ERROR_INVALID_CONTEXT : CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiRangeProfilerPushRange(struct cupti_range_push *parameters)
+{
+	struct profiler *profiler = parameters->object;
+
+	FAIL_ON_REQUEST(RangeProfilerPushRange);
+	if (!profiler->started || !profiler->user_ranges || profiler->was_automatic ||
+	    profiler->pushed || !parameters->name)
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	profiler->open = (struct range){0};
+	profiler->pushed = true;
+	return CUPTI_SUCCESS;
+}
+
+/* The counters are read now: what still runs is not in them. */
+CUptiResult cuptiRangeProfilerPopRange(struct cupti_range_plain *parameters)
+{
+	struct profiler *profiler = parameters->object;
+	struct image *image;
+
+	FAIL_ON_REQUEST(RangeProfilerPopRange);
+	if (!profiler->pushed)
+		return CUPTI_ERROR_INVALID_PARAMETER;
+	profiler->pushed = false;
+	image = profiler->image;
+	if (image->gathered == image->most || (profiler->config.passes & ~BLIND) > 1)
+		return CUPTI_SUCCESS;
+	if (profiler->open.end > clock__now())
+		profiler->open.kinds = 0;
+	image->list[image->gathered++] = profiler->open;
+	return CUPTI_SUCCESS;
 }
 
 CUptiResult cuptiRangeProfilerDecodeData(struct cupti_range_decode *parameters)
@@ -380,44 +454,99 @@ void range_profiler__runs(void)
 	runs = true;
 }
 
+/* Of the launch call that this thread is in. */
+static _Thread_local struct range launched;
+
+static void add(struct range *to, const char *kernel, uint32_t times)
+{
+	uint32_t at = 0;
+
+	while (at < to->kinds && strcmp(to->kernels[at].name, kernel))
+		at++;
+	if (at == KINDS)
+		return;
+	if (at == to->kinds) {
+		to->kinds++;
+		to->kernels[at].times = 0;
+		snprintf(to->kernels[at].name, KERNEL, "%s", kernel);
+	}
+	to->kernels[at].times += times;
+}
+
+void range_profiler__ran(const char *kernel, uint64_t end)
+{
+	if (!used)
+		return;
+	add(&launched, kernel, 1);
+	launched.end = end > launched.end ? end : launched.end;
+}
+
 static bool is_graph(const struct simcuda_call *call)
 {
 	return call->cbid == 514 || call->cbid == 515;
 }
 
-void range_profiler__launched(const struct simcuda_call *call)
+static void pass(const struct profiler *profiler)
 {
-	struct profiler *profiler = call->context ? find(call->context) : NULL;
+	uint64_t milliseconds = settings__get()->pass_ms ? settings__get()->pass_ms : PASS_MS;
 	struct timespec pause = {0};
-	uint64_t milliseconds;
-	struct image *image;
-	bool ran = runs;
 
-	runs = false;
-	sass__launched(call, ran);
-	if (!profiler || !profiler->started || call->domain != SIMCUDA_DRIVER || call->result)
-		return;
-	/* A real one loses what the graph did. */
-	if (is_graph(call))
-		fault__log("graph_while_profiled");
-	/* A real one makes the capture fail. */
-	if (call->symbol && !ran)
-		fault__log("capture_while_profiled");
-	if (!call->symbol || !ran)
-		return;
-	milliseconds = settings__get()->pass_ms ? settings__get()->pass_ms : PASS_MS;
 	milliseconds *= profiler->config.passes & ~BLIND;
 	pause.tv_sec = milliseconds / 1000;
 	pause.tv_nsec = milliseconds % 1000 * 1000000;
 	nanosleep(&pause, NULL);
 	bridge__get()->break_captures();
-	image = profiler->image;
+}
+
+/* What a launch outside of any range does was never tried. */
+static void launched_in_range(struct profiler *profiler, const struct range *one)
+{
+	if (!profiler->pushed) {
+		fault__log("launch_outside_range");
+		return;
+	}
+	pass(profiler);
+	for (uint32_t i = 0; i < one->kinds; i++)
+		add(&profiler->open, one->kernels[i].name, one->kernels[i].times);
+	profiler->open.end = one->end > profiler->open.end ? one->end : profiler->open.end;
+}
+
+static void launched_automatically(struct profiler *profiler, const struct range *one)
+{
+	struct image *image = profiler->image;
+
+	pass(profiler);
 	/* A pass that nobody repeats is no measurement. */
 	if (image->gathered == image->most || profiler->config.passes & BLIND ||
 	    (profiler->by_caller && profiler->config.passes > 1))
 		return;
-	strncpy(image->kernels[image->gathered], call->symbol, KERNEL - 1);
-	image->kernels[image->gathered++][KERNEL - 1] = 0;
+	image->list[image->gathered++] = *one;
 	if (!profiler->by_caller)
 		image->ranges = image->gathered;
+}
+
+void range_profiler__launched(const struct simcuda_call *call)
+{
+	struct profiler *profiler = call->context ? find(call->context) : NULL;
+	struct range one = launched;
+	bool ran = runs;
+
+	runs = false;
+	launched = (struct range){0};
+	sass__launched(call, ran);
+	if (!profiler || !profiler->started || call->domain != SIMCUDA_DRIVER || call->result ||
+	    (!call->symbol && !is_graph(call)))
+		return;
+	/* A real one makes the capture fail. */
+	if (!one.kinds && !(is_graph(call) && profiler->pushed))
+		fault__log("capture_while_profiled");
+	else if (profiler->user_ranges)
+		launched_in_range(profiler, &one);
+	else if (!is_graph(call))
+		launched_automatically(profiler, &one);
+	/* A real one loses what the graph did. */
+	if (is_graph(call) && !profiler->user_ranges) {
+		fault__log("graph_while_profiled");
+		profiler->spoilt = profiler->by_caller;
+	}
 }
