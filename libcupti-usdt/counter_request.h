@@ -28,10 +28,17 @@ struct cuda_request {
 	__u64 alive;	/* ns, when the asker was there last */
 	__u64 skip;	/* so many kernels first */
 	__u64 limit;	/* so many at most, 0 = all */
-	__u64 checksum; /* FNV-1a, 64 bits, over skip, limit and text */
+	__u64 checksum; /* FNV-1a, 64 bits, over skip, limit, text, and flags if they are not 0 */
 	char text[CUDA_REQUEST_TEXT]; /* metrics, NUL, expression (may be empty), NUL */
+	__u32 flags;		      /* older agents do not have it: see size */
+	__u32 pad;
 };
 
-_Static_assert(sizeof(struct cuda_request) == 64 + CUDA_REQUEST_TEXT, "layout");
+#define CUDA_REQUEST_GRAPHS                                                  \
+	1 /* launches of graphs are counted, each as a whole, and no kernels \
+	   */
+#define CUDA_REQUEST_OLDEST (64 + CUDA_REQUEST_TEXT) /* bytes: without flags */
+
+_Static_assert(sizeof(struct cuda_request) == CUDA_REQUEST_OLDEST + 8, "layout");
 
 #endif

@@ -504,24 +504,26 @@ struct cuda_stream {
  */
 #define CUDA_COUNTERS_METRICS 256 /* at most */
 
-/* One kernel: a struct cuda_counter for each metric follows. */
+/* One kernel, or one launch of a graph: a struct cuda_counter for each metric follows. */
 struct cuda_counters {
 	struct cuda_record head;
 	__u64 start;  /* ns, the launch call, with all passes */
 	__u64 end;    /* ns */
 	__u64 stream; /* CUstream handle as passed */
-	__u32 number; /* of the kernels that were counted in this process, from 1 on */
-	__u32 name;   /* id of a cuda:name */
+	__u32 number; /* of those that were counted in this process, from 1 on */
+	__u32 name;   /* id of a cuda:name; of a graph 0 */
 	__u32 device; /* CUDA ordinal in the process */
 	__u32 context;
-	__u32 grid[3], block[3];
-	__u32 dynamic_shared; /* bytes */
-	__u32 static_shared;  /* bytes; registers 0 = both are not known */
-	__u32 registers;      /* a thread */
+	__u32 grid[3], block[3]; /* of a graph 0, and so is all up to registers */
+	__u32 dynamic_shared;	 /* bytes */
+	__u32 static_shared;	 /* bytes; registers 0 = both are not known */
+	__u32 registers;	 /* a thread */
 	__u32 passes;
 	__u32 count; /* of values that follow */
-	__u32 pad;
+	__u32 graph; /* id of the executable graph that was launched, as kernels have it; 0 = none
+		      */
 };
+#define CUDA_COUNTERS_SOME_GRAPH 0xffffffffU /* no id: it is not known */
 
 struct cuda_counter {
 	__u32 metric; /* id of a cuda:name */
@@ -546,15 +548,17 @@ enum cuda_counters_outcome {
 #define CUDA_COUNTERS_HELD   1001 /* likewise, and CUPTI waits for it: its launch does not return */
 #define CUDA_COUNTERS_SILENT 1002 /* likewise: kernels ran, CUPTI said so, and had no values */
 #define CUDA_COUNTERS_WORN   1003 /* likewise: once too often in a process with graphs */
+#define CUDA_COUNTERS_PASSES \
+	1004 /* likewise: graphs, of which none is launched for a second pass */
 /* When the metrics are known, at each change of the outcome, and every second or so. */
 struct cuda_counters_state {
 	struct cuda_record head;
 	__u64 time;	/* ns */
 	__u64 launches; /* of kernels, since the group was switched on */
-	__u64 matched;	/* of the requested kernels */
+	__u64 matched;	/* of the requested kernels, or graphs */
 	__u64 counted;
 	__u64 missed;	/* matched, but CUPTI brought no values, or other launches were under way */
-	__u64 graphs;	/* launches of graphs, whose kernels cannot be counted */
+	__u64 graphs;	/* launches of graphs: none is counted, or, if requested, they are */
 	__u32 outcome;	/* enum cuda_counters_outcome */
 	__s32 result;	/* CUptiResult, 0 = none, or one of those above */
 	__u32 function; /* id of a cuda:name: which call failed, 0 = none */

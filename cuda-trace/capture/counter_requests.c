@@ -46,7 +46,7 @@ static uint64_t sum_up(uint64_t sum, const void *bytes, size_t count)
 }
 
 struct requests *counter_requests__new(const char *metrics, const char *kernels, uint64_t skip,
-				       uint64_t limit)
+				       uint64_t limit, bool graphs)
 {
 	size_t length = strlen(metrics) + 1, more = kernels ? strlen(kernels) + 1 : 1;
 	struct requests *requests = calloc(1, sizeof(*requests));
@@ -59,6 +59,7 @@ struct requests *counter_requests__new(const char *metrics, const char *kernels,
 	request = &requests->request;
 	request->skip = skip;
 	request->limit = limit;
+	request->flags = graphs ? CUDA_REQUEST_GRAPHS : 0;
 	request->bytes = length + more;
 	memcpy(request->text, metrics, length);
 	if (kernels)
@@ -66,6 +67,9 @@ struct requests *counter_requests__new(const char *metrics, const char *kernels,
 	request->checksum = sum_up(FNV_BASIS, &request->skip, sizeof(request->skip));
 	request->checksum = sum_up(request->checksum, &request->limit, sizeof(request->limit));
 	request->checksum = sum_up(request->checksum, request->text, request->bytes);
+	if (request->flags)
+		request->checksum =
+			sum_up(request->checksum, &request->flags, sizeof(request->flags));
 	return requests;
 }
 
@@ -76,7 +80,7 @@ static bool is_library_data(const char *line, uint64_t address)
 	char mode[5];
 
 	return sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s", &start, &end, mode) == 3 &&
-	       address >= start && address < end && sizeof(struct cuda_request) <= end - address &&
+	       address >= start && address < end && CUDA_REQUEST_OLDEST <= end - address &&
 	       !strcmp(mode, "rw-p") && strchr(line, '/');
 }
 
@@ -107,12 +111,17 @@ static int put(const struct requests *requests, const struct target *target)
 {
 	struct cuda_request theirs, ours = requests->request;
 	uint64_t at = target->address;
+	size_t size;
 
 	if (pread(target->memory, &theirs, HEAD, at) != (ssize_t)HEAD)
 		return -ESRCH;
 	if (theirs.magic != CUDA_REQUEST_MAGIC || theirs.instance != target->instance ||
-	    theirs.size < sizeof(ours))
+	    theirs.size < CUDA_REQUEST_OLDEST)
 		return -EFAULT;
+	/* An older agent has no flags, and would count kernels. */
+	if (theirs.size < sizeof(ours) && ours.flags)
+		return -ENOTSUP;
+	size = theirs.size < sizeof(ours) ? CUDA_REQUEST_OLDEST : sizeof(ours);
 	ours.alive = monotonic__ns();
 	if (theirs.number && theirs.alive <= ours.alive &&
 	    ours.alive - theirs.alive < CUDA_REQUEST_ALIVE)
@@ -120,7 +129,7 @@ static int put(const struct requests *requests, const struct target *target)
 	/* Neither one that was seen nor one that is to be seen yet. */
 	ours.number = (theirs.number > theirs.taken ? theirs.number : theirs.taken) + 1;
 	ours.number += !ours.number;
-	if (!write_all(target, (const uint8_t *)&ours + BODY, sizeof(ours) - BODY, BODY) ||
+	if (!write_all(target, (const uint8_t *)&ours + BODY, size - BODY, BODY) ||
 	    !write_all(target, &ours.number, sizeof(ours.number),
 		       offsetof(struct cuda_request, number)))
 		return errno == EIO ? -ESRCH : -errno;

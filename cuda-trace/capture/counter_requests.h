@@ -10,13 +10,14 @@
 
 struct requests;
 
-/* kernels: an expression, or NULL. NULL: no memory, or longer than an agent accepts. */
+/* kernels: an expression, or NULL; graphs: instead of kernels. NULL: no memory, or longer than an
+ * agent accepts. */
 struct requests *counter_requests__new(const char *metrics, const char *kernels, uint64_t skip,
-				       uint64_t limit);
+				       uint64_t limit, bool graphs);
 /*
- * Once its status is known. 0; -ENOTSUP: it accepts none; -ESRCH: it is gone; -EBUSY: another tool
- * has a request there; -EFAULT: the address is not its agent's memory; -EPERM, -EACCES and the
- * like: we may not.
+ * Once its status is known. 0; -ENOTSUP: it accepts none, or none of graphs; -ESRCH: it is gone;
+ * -EBUSY: another tool has a request there; -EFAULT: the address is not its agent's memory; -EPERM,
+ * -EACCES and the like: we may not.
  */
 int counter_requests__put(struct requests *requests, const struct process *process);
 /* Several times a second: otherwise the next tool considers this one gone. */

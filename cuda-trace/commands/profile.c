@@ -132,6 +132,8 @@ int cmd_profile(int argc, char **argv)
 	if ((options.device || options.sass || options.list_metrics) && wants_windows(&options))
 		return options__misuse(&usage, "--range, --profiler-api and --steps are for --pc "
 					       "and --counters");
+	if (options.graphs && !options.counters)
+		return options__misuse(&usage, "--graphs is for --counters");
 	/* Whole GPUs have no processes to choose from. */
 	if (options.device) {
 		if (output_file__check("profile", options.shared.output, NULL))

@@ -8,13 +8,11 @@
 #include <sys/wait.h>
 #include "cuda-trace/commands/commands.h"
 #include "cuda-trace/profile/counters/counter_cost.h"
-#include "cuda-trace/profile/counters/counter_presets.h"
 #include "cuda-trace/profile/counters/counter_report.h"
 #include "cuda-trace/profile/counters/counter_session.h"
 #include "cuda-trace/capture/losses.h"
 #include "cuda-trace/profile/counters/metric_library.h"
-#include "cuda-trace/base/suggest.h"
-#include "cuda-trace/base/pattern.h"
+#include "cuda-trace/profile/counters/metric_request.h"
 #include "cuda-trace/profile/profile.h"
 #include "cuda-trace/profile/counters/application_replay.h"
 #include "cuda-trace/base/text.h"
@@ -28,13 +26,18 @@
 const struct option_row profile_counters_rows[] = {
 	{OPTION_HEADING, 0, NULL, NULL, "Counters", 0},
 	{OPTION_COUNT, 0, "kernels", "COUNT",
-	 "count only COUNT kernels of each process; then it\nruns at full speed", AT(kernels)},
-	{OPTION_COUNT, 0, "skip", "COUNT", "skip the first COUNT kernels that match", AT(skip)},
+	 "count only COUNT kernels (with --graphs, launches of\ngraphs) of each process; then it "
+	 "runs "
+	 "at full speed",
+	 AT(kernels)},
+	{OPTION_COUNT, 0, "skip", "COUNT", "skip the first COUNT of them that match", AT(skip)},
 	{OPTION_WORD, 0, "replay", "kernel|application|launches",
 	 "if metrics need several passes: repeat each kernel\n(the default), repeat PROGRAM, or "
 	 "repeat nothing and\ncount each launch with some of the metrics in turn",
 	 AT(replay)},
 	{OPTION_VALUES, 0, NULL, NULL, "kernel,application,launches", 0},
+	{OPTION_FLAG, 0, "graphs", NULL,
+	 "count launches of CUDA graphs, each as a whole,\ninstead of kernels", AT(graphs)},
 	{OPTION_TEXT, 0, "chip", "NAME",
 	 "with --list-metrics: of this chip (GH100, AD102 ...)\ninstead of the first GPU",
 	 AT(chip)},
@@ -160,7 +163,7 @@ static void show_all(struct counters *counters, const struct session_lost_counts
 	for (const struct counter_process *process = table->processes; process;
 	     process = process->next)
 		if (process->has_state)
-			counter_report__process(&sheet, process);
+			counter_report__process(&sheet, process, COUNTER_REPORT_KERNELS);
 	losses__write_json_line(counters->output, lost);
 }
 
@@ -183,109 +186,6 @@ static void on_finish(void *context, struct session *session)
 	add_up(&counters->lost, &lost);
 	if (!counters->replay)
 		show_all(counters, &counters->lost);
-}
-
-static void say_nearest(const struct nearest_words *nearest)
-{
-	char list[NEAREST_WORDS * (NEAREST_CHARS + 2)];
-
-	if (*suggest__list(nearest, list, sizeof(list)))
-		fprintf(stderr, " (near it: %s)", list);
-	fputc('\n', stderr);
-}
-
-static int say_unknown_word(const char *word)
-{
-	struct nearest_words nearest = {};
-	char shown[300];
-
-	if (counter_presets__has_no_counterpart(word)) {
-		fprintf(stderr,
-			"cuda-trace profile: %s, a metric of CUPTI's former Event and Metric APIs, "
-			"has no counterpart; --list-metrics prints the current ones\n",
-			word);
-		return EXIT_USAGE;
-	}
-	for (const struct counter_preset *preset = counter_presets; preset->name; preset++)
-		suggest__consider(&nearest, preset->name, word, strlen(word));
-	for (const struct counter_alias *alias = counter_aliases; alias->old; alias++)
-		suggest__consider(&nearest, alias->old, word, strlen(word));
-	fprintf(stderr, "cuda-trace profile: %s is neither a preset nor a metric",
-		text__show(shown, sizeof(shown), word, 70));
-	say_nearest(&nearest);
-	return EXIT_USAGE;
-}
-
-static int say_unknown_metric(const struct metric_library *library, const char *metric)
-{
-	const struct metric_row *row = metric_library__find(library, metric);
-	struct nearest_words nearest = {};
-	char shown[600];
-
-	text__show(shown, sizeof(shown), metric, 120);
-	if (row) {
-		fprintf(stderr, "cuda-trace profile: %s: %s must be followed by one of: %s\n",
-			shown, row->name, row->rollups);
-		return EXIT_USAGE;
-	}
-	for (size_t i = 0; i < library->count; i++)
-		suggest__consider(&nearest, library->rows[i].name, metric, strcspn(metric, "."));
-	fprintf(stderr, "cuda-trace profile: %s has no metric %s", library->chip, shown);
-	say_nearest(&nearest);
-	return EXIT_USAGE;
-}
-
-/*
- * Before PROGRAM starts, if libcupti is found here and knows the metrics: in a container it may be
- * elsewhere, and then the agent checks them.
- */
-static int check_request(const struct profile_options *options, const char *request, bool tell,
-			 bool *passes_said)
-{
-	struct metric_library library;
-	char why[256], *copy = strdup(request), *rest = copy, *metric;
-	int status = EXIT_OK;
-
-	if (!copy || metric_library__load(&library, NULL, request, why, sizeof(why))) {
-		if (copy && options->shared.verbose)
-			fprintf(stderr,
-				"cuda-trace profile: metrics are not checked before PROGRAM "
-				"starts: %s\n",
-				why);
-		free(copy);
-		return EXIT_OK;
-	}
-	while (!status && (metric = strsep(&rest, ","))) {
-		const struct metric_row *row = metric_library__find(&library, metric);
-
-		/* A library that lists none knows them all the same. */
-		if (library.count && *metric != '?' &&
-		    (!row || (*row->rollups && !metric_library__has_rollup(row, metric))))
-			status = say_unknown_metric(&library, metric);
-	}
-	*passes_said = tell && !status && library.passes;
-	if (*passes_said)
-		counter_cost__say_before(library.chip, library.passes, options->kernels);
-	metric_library__free(&library);
-	free(copy);
-	return status;
-}
-
-/* The metrics, by which a request is known to make sense; the caller frees them. An exit status. */
-static int make_request(const struct profile_options *options, bool tell, char **request,
-			bool *passes_said)
-{
-	struct pattern *pattern = pattern__new(options->shared.kernel);
-	char unknown[128];
-
-	*request = NULL;
-	pattern__free(pattern);
-	if (!pattern)
-		return EXIT_USAGE;
-	*request = counter_presets__expand(options->counters, stderr, unknown, sizeof(unknown));
-	if (!*request || !**request)
-		return say_unknown_word(unknown);
-	return check_request(options, *request, tell, passes_said);
 }
 
 static int run_once(struct counters *counters, const char *request, struct watch_end *end)
@@ -371,7 +271,8 @@ static int run_sets(struct counters *counters, const struct metric_library *libr
 }
 
 /* Which metrics go together, as this machine's libcupti has it; the caller frees the library. */
-static int split_request(struct metric_library *library, const char *request, const char *replay)
+static int split_request(struct metric_library *library, const char *request, const char *replay,
+			 bool graphs)
 {
 	char why[256];
 	bool failed = metric_library__split(library, request, why, sizeof(why)) != 0;
@@ -383,9 +284,9 @@ static int split_request(struct metric_library *library, const char *request, co
 			replay, why);
 	for (size_t i = 0; i < library->alone_count && !failed; i++)
 		fprintf(stderr,
-			"cuda-trace profile: %s needs several passes in one run and is left out "
-			"(--replay kernel can collect it)\n",
-			library->alone[i]);
+			"cuda-trace profile: %s needs several passes in one run and is left "
+			"out%s\n",
+			library->alone[i], graphs ? "" : " (--replay kernel can collect it)");
 	if (!failed && !library->set_count)
 		fprintf(stderr, "cuda-trace profile: no metric is left to collect\n");
 	return failed || !library->set_count ? EXIT_TROUBLE : EXIT_OK;
@@ -395,7 +296,7 @@ static int run_application(struct counters *counters, const char *request)
 {
 	const struct options *shared = &counters->options->shared;
 	struct metric_library library;
-	int status = split_request(&library, request, "application");
+	int status = split_request(&library, request, "application", counters->options->graphs);
 
 	counters->replay = status ? NULL : application_replay__new();
 	counters->output = counters->replay ? watch__open_output("profile", shared) : NULL;
@@ -436,7 +337,7 @@ static int run_launches(struct counters *counters, const char *request)
 {
 	struct metric_library library;
 	char *joined = NULL;
-	int status = split_request(&library, request, "launches");
+	int status = split_request(&library, request, "launches", counters->options->graphs);
 
 	if (!status && library.set_count > CUDA_REQUEST_SETS) {
 		fprintf(stderr,
@@ -478,15 +379,33 @@ static int choose_windows(const struct option_usage *usage, const struct profile
 	return EXIT_OK;
 }
 
+/* A graph has no name, and is never launched again. */
+static int check_graphs(const struct option_usage *usage, const struct profile_options *options)
+{
+	if (!options->graphs)
+		return EXIT_OK;
+	if (options->shared.kernel)
+		return options__misuse(usage, "--graphs counts whole graphs, which have no names: "
+					      "not with -k");
+	if (options->replay && !strcmp(options->replay, "kernel"))
+		return options__misuse(usage, "--graphs launches no graph again: not with --replay "
+					      "kernel, but with launches or application");
+	return EXIT_OK;
+}
+
 int profile_counters__run(const struct option_usage *usage, const struct profile_options *options)
 {
 	enum { KERNEL, APPLICATION, LAUNCHES, WAYS };
 	static const char *const ways[] = {"kernel", "application", "launches"};
-	struct counters counters = {.options = options, .cost.kernels = options->kernels};
+	struct counters counters = {
+		.options = options,
+		.counting.table.graphs = options->graphs,
+		.cost = {.kernels = options->kernels, .graphs = options->graphs}};
 	int way = KERNEL, status;
 	char *request;
 
-	status = choose_windows(usage, options, &counters.windows);
+	status = check_graphs(usage, options);
+	status = status ? status : choose_windows(usage, options, &counters.windows);
 	if (status)
 		return status;
 	while (options->replay && way < WAYS && strcmp(options->replay, ways[way]))
@@ -495,7 +414,8 @@ int profile_counters__run(const struct option_usage *usage, const struct profile
 		return options__misuse(usage,
 				       "--replay application needs a PROGRAM, which it runs "
 				       "several times (for a running process: --replay launches)");
-	status = make_request(options, way == KERNEL, &request, &counters.counting.passes_said);
+	status = metric_request__make(options, way == KERNEL, &request,
+				      &counters.counting.passes_said);
 	if (!status && way == APPLICATION)
 		status = run_application(&counters, request);
 	else if (!status && way == LAUNCHES)

@@ -113,7 +113,7 @@ static void on_finish(void *context, struct session *session)
 	     process = process->next) {
 		if (!process->has_state)
 			continue;
-		counter_report__process(&sheet, process);
+		counter_report__process(&sheet, process, COUNTER_REPORT_INSTRUCTIONS);
 		if (!shared->json)
 			say_rest(sass->output, process);
 	}

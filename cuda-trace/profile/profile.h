@@ -18,6 +18,7 @@ struct profile_options {
 	const char *flamegraph, *folded, *record; /* files of --pc, NULL = none */
 	const char *counters;	  /* --counters: presets and metrics, NULL = not that mode */
 	const char *replay;	  /* of --counters: kernel or application, NULL = kernel */
+	bool graphs;		  /* of --counters: launches of graphs instead of kernels */
 	bool sass;		  /* --sass */
 	uint64_t kernels;	  /* of --counters and --sass: so many at most, 0 = all */
 	uint64_t skip;		  /* likewise */

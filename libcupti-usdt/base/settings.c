@@ -79,6 +79,7 @@ static void read_counters(void)
 					      sizeof(counters_kernels));
 	settings.counters_skip = read_count("CUPTI_USDT_COUNTERS_SKIP");
 	settings.counters_limit = read_count("CUPTI_USDT_COUNTERS_LIMIT");
+	settings.counters_graphs = read_bool("CUPTI_USDT_COUNTERS_GRAPHS", false);
 }
 
 void settings__read(void)

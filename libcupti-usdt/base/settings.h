@@ -23,6 +23,7 @@ struct settings {
 		*counters_kernels; /* CUPTI_USDT_COUNTERS_KERNELS: a regular expression, or NULL */
 	unsigned long counters_skip;  /* CUPTI_USDT_COUNTERS_SKIP: so many kernels first */
 	unsigned long counters_limit; /* CUPTI_USDT_COUNTERS_LIMIT: so many at most, 0 = all */
+	bool counters_graphs; /* CUPTI_USDT_COUNTERS_GRAPHS: of graphs, and not of kernels */
 };
 
 void settings__read(void);

@@ -28,7 +28,7 @@
 #include "libcupti-usdt/trace/python_frames.h"
 #include "libcupti-usdt/profile/counter_requests.h"
 #include "libcupti-usdt/emit/rings.h"
-#include "libcupti-usdt/profile/sass_profiler.h"
+#include "libcupti-usdt/profile/stream_waits.h"
 #include "libcupti-usdt/base/settings.h"
 #include "libcupti-usdt/emit/probe_sites.h"
 #include "libcupti-usdt/base/timestamps.h"
@@ -115,7 +115,7 @@ static void wake(bool late)
 	counter_requests__open();
 	timestamps__open();
 	kernel_shape__open();
-	sass_profiler__open();
+	stream_waits__open();
 	stream_captures__open();
 	python_frames__find();
 	error = rings__prepare();

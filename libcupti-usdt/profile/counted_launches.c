@@ -8,21 +8,48 @@
 #include "libcupti-usdt/profile/counter_collector.h"
 #include "libcupti-usdt/cupti/cupti_api.h"
 #include "libcupti-usdt/cupti/cupti_calls.h"
+#include "libcupti-usdt/trace/graph_nodes.h"
 #include "libcupti-usdt/trace/kernel_shape.h"
 #include "libcupti-usdt/trace/launches.h"
 #include "libcupti-usdt/profile/metric_rotation.h"
 #include "libcupti-usdt/emit/interned_names.h"
 #include "libcupti-usdt/emit/probe_sites.h"
 
+#define STREAM_PER_THREAD 2UL /* CU_STREAM_PER_THREAD */
+
 static struct cuda_counters launches[COUNTED_LAUNCHES_MAX];
 static void *contexts[COUNTED_LAUNCHES_MAX];
+static uint64_t kinds[COUNTED_LAUNCHES_MAX];
 static uint32_t sets[COUNTED_LAUNCHES_MAX];
 static uint32_t count, reported;
 
-static uint64_t kind_of(const struct cuda_counters *launch)
+/* What the parameters say of a call that succeeded. */
+static void read_call(struct cuda_counters *to, uint32_t cbid,
+		      const struct cupti_callback_data *data)
 {
-	return metric_rotation__kind(launch->name, launch->grid, launch->block,
-				     launch->dynamic_shared);
+	struct cuda_launch launch = {0};
+
+	launches__read(&launch, CUPTI_DOMAIN_DRIVER, cbid, data->params);
+	to->stream = launch.stream;
+	if (launches__is_graph(CUPTI_DOMAIN_DRIVER, cbid)) {
+		const struct graph_params *params = data->params;
+
+		to->graph = params ? graph_nodes__exec_id(params->graph) : 0;
+		if (!to->graph)
+			to->graph = CUDA_COUNTERS_SOME_GRAPH;
+		return;
+	}
+	to->name = interned_names__intern(data->symbol_name);
+	to->dynamic_shared = launch.dynamic_shared;
+	memcpy(to->grid, launch.grid, sizeof(launch.grid));
+	memcpy(to->block, launch.block, sizeof(launch.block));
+}
+
+/* To those with this suffix no handle means the thread's own stream. */
+static bool has_own_stream(uint32_t cbid)
+{
+	return cbid == CBID_cuLaunchKernel_ptsz || cbid == CBID_cuLaunchKernelEx_ptsz ||
+	       cbid == CBID_cuLaunchCooperativeKernel_ptsz || cbid == CBID_cuGraphLaunch_ptsz;
 }
 
 void *counted_launches__stream(uint32_t cbid, const struct cupti_callback_data *data)
@@ -30,44 +57,47 @@ void *counted_launches__stream(uint32_t cbid, const struct cupti_callback_data *
 	struct cuda_launch launch = {0};
 
 	launches__read(&launch, CUPTI_DOMAIN_DRIVER, cbid, data->params);
+	if (!launch.stream && has_own_stream(cbid))
+		return (void *)STREAM_PER_THREAD;
 	return (void *)(uintptr_t)launch.stream;
 }
 
+/* Of a graph the handle decides: before the call nobody knows whether it is a graph, and so its id
+ * is not queried. */
 uint64_t counted_launches__kind(uint32_t cbid, const struct cupti_callback_data *data)
 {
+	bool is_graph = launches__is_graph(CUPTI_DOMAIN_DRIVER, cbid);
+	const struct graph_params *params = data->params;
 	struct cuda_launch launch = {0};
 
 	launches__read(&launch, CUPTI_DOMAIN_DRIVER, cbid, data->params);
-	return metric_rotation__kind(interned_names__intern(data->symbol_name), launch.grid,
-				     launch.block, launch.dynamic_shared);
+	if (is_graph && params)
+		memcpy(launch.grid, &params->graph, sizeof(params->graph));
+	return metric_rotation__kind(is_graph ? 0 : interned_names__intern(data->symbol_name),
+				     launch.grid, launch.block, launch.dynamic_shared);
 }
 
 void counted_launches__add(uint32_t cbid, const struct cupti_callback_data *data, uint32_t set,
 			   uint64_t start)
 {
 	struct cuda_counters *to = &launches[count];
-	struct cuda_launch launch = {0};
 
 	if (count == COUNTED_LAUNCHES_MAX)
 		return;
-	launches__read(&launch, CUPTI_DOMAIN_DRIVER, cbid, data->params);
 	*to = (struct cuda_counters){
 		.head = {.kind = CUDA_RECORD_COUNTERS, .correlation = data->correlation},
 		.start = start,
 		.end = clock__now(),
-		.stream = launch.stream,
-		.name = interned_names__intern(data->symbol_name),
 		.context = data->context_id,
-		.dynamic_shared = launch.dynamic_shared,
 	};
-	memcpy(to->grid, launch.grid, sizeof(launch.grid));
-	memcpy(to->block, launch.block, sizeof(launch.block));
+	read_call(to, cbid, data);
 	cupti_api__get()->GetDeviceId(data->context, &to->device);
 	kernel_shape__find(launches__function(cbid, data->params), &to->registers,
 			   &to->static_shared);
 	contexts[count] = data->context;
+	kinds[count] = counted_launches__kind(cbid, data);
+	metric_rotation__counted(kinds[count], set);
 	sets[count++] = set;
-	metric_rotation__counted(kind_of(to), set);
 }
 
 uint32_t counted_launches__count(void)
@@ -81,8 +111,26 @@ void counted_launches__last_ends(void)
 		launches[count - 1].end = clock__now();
 }
 
+#define NAME_BYTES 24
+
+/* "graph 4711"; nothing of the C library's that prints is used inside a program. */
+static const char *name_of(const struct cuda_counters *to, char text[NAME_BYTES])
+{
+	char *at = text + NAME_BYTES;
+	uint32_t rest = to->graph;
+
+	if (!to->graph)
+		return interned_names__text(to->name);
+	for (*--at = '\0'; rest; rest /= 10)
+		*--at = '0' + rest % 10;
+	return memcpy(at - 6, "graph ", 6);
+}
+
 static void tell_readable(const struct cuda_counters *to, const struct cuda_counter *values)
 {
+	char text[NAME_BYTES];
+	const char *name = name_of(to, text);
+
 	if (!probe_sites__readable_wanted(CUDA_GROUP_COUNTERS))
 		return;
 	for (uint32_t i = 0; i < to->count; i++) {
@@ -93,9 +141,8 @@ static void tell_readable(const struct cuda_counters *to, const struct cuda_coun
 		/* What is out of range, or no number, is nothing that an integer can say. */
 		if (!(thousandths > -9e18 && thousandths < 9e18))
 			thousandths = -1;
-		probe_sites__counters(to, interned_names__text(to->name),
-				      interned_names__text(values[i].metric), (int64_t)thousandths,
-				      bits);
+		probe_sites__counters(to, name, interned_names__text(values[i].metric),
+				      (int64_t)thousandths, bits);
 	}
 }
 
@@ -152,6 +199,6 @@ void counted_launches__tell_metrics(const struct collector *collector)
 void counted_launches__forget(void)
 {
 	for (uint32_t which = reported; which < count; which++)
-		metric_rotation__lost(kind_of(&launches[which]), sets[which]);
+		metric_rotation__lost(kinds[which], sets[which]);
 	count = reported = 0;
 }

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 struct cuda_counters;
+struct request;
 
 /* What went wrong: CUPTI's result, in which of its functions, and with which metric or NULL. */
 struct range_failure {
@@ -37,15 +38,15 @@ struct range_metric {
 };
 
 struct collector {
-	/* The libcupti in use has it. On any thread. */
-	bool (*is_there)(void);
-	const char *lack; /* what is said if not */
+	/* Why the libcupti in use cannot do what is requested; NULL: it can. On any thread. */
+	const char *(*lack)(const struct request *request);
 	/*
-	 * Takes the metrics ("a,b,?c": one with a question mark is left out where the GPU lacks it;
-	 * sets of them: "a,b;c", of which the first is used) and finds out how they are collected
-	 * on that device. 0, or -1 and the failure; once a process.
+	 * Takes the request's metrics ("a,b,?c": one with a question mark is left out where the GPU
+	 * lacks it; sets of them: "a,b;c", of which the first is used) and finds out how they are
+	 * collected on that device. 0, or -1 and the failure; once a process.
 	 */
-	int (*prepare)(const char *request, uint32_t device, struct range_failure *failure);
+	int (*prepare)(const struct request *request, uint32_t device,
+		       struct range_failure *failure);
 	const struct range_plan *(*plan)(void);
 	/* Another set, from 0 on, for whatever is started next; nothing is. NULL: there is one. */
 	void (*use)(uint32_t set);
@@ -55,6 +56,9 @@ struct collector {
 	 * 0, or 1: no further kernel can be
 	 * counted, or -1: never call it again then. */
 	int (*start)(void *context, struct range_failure *failure);
+	/* The launch that start was called for has returned, well or not, in that stream. 0, or -1
+	 * as above. NULL: nothing is to be done then. */
+	int (*end)(void *context, void *stream, struct range_failure *failure);
 	/* How often CUPTI was enabled since prepare, and with the next start in that context (NULL:
 	 * so far). NULL: that is of no matter. */
 	uint32_t (*opens)(void *context);

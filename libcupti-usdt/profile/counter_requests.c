@@ -36,7 +36,8 @@ void counter_requests__open(void)
 	by_environment = settings->counters != NULL;
 	if (by_environment) {
 		request = (struct request){settings->counters, settings->counters_kernels,
-					   settings->counters_skip, settings->counters_limit};
+					   settings->counters_skip, settings->counters_limit,
+					   settings->counters_graphs};
 		return;
 	}
 	place.instance = status__instance();
@@ -83,7 +84,10 @@ static bool makes_sense(void)
 		return false;
 	sum = sum_up(sum, &copy.skip, sizeof(copy.skip));
 	sum = sum_up(sum, &copy.limit, sizeof(copy.limit));
-	if (sum_up(sum, copy.text, copy.bytes) != copy.checksum)
+	sum = sum_up(sum, copy.text, copy.bytes);
+	if (copy.flags)
+		sum = sum_up(sum, &copy.flags, sizeof(copy.flags));
+	if (sum != copy.checksum || copy.flags & ~CUDA_REQUEST_GRAPHS)
 		return false;
 	metrics = strnlen(copy.text, copy.bytes);
 	if (metrics + 1 >= copy.bytes || !is_name(copy.text, metrics))
@@ -104,7 +108,8 @@ static bool take(void)
 		return false;
 	}
 	kernels = copy.text + strlen(copy.text) + 1;
-	request = (struct request){copy.text, *kernels ? kernels : NULL, copy.skip, copy.limit};
+	request = (struct request){copy.text, *kernels ? kernels : NULL, copy.skip, copy.limit,
+				   copy.flags & CUDA_REQUEST_GRAPHS};
 	return true;
 }
 
@@ -115,8 +120,9 @@ bool counter_requests__look(bool listened, bool in_use)
 	if (by_environment)
 		return true;
 	if (!listened) {
+		/* An older tool that comes next does not know of flags. */
 		if (listened_before)
-			place.number = place.taken = 0;
+			place.number = place.taken = place.flags = 0;
 		listened_before = taken = false;
 		return false;
 	}

@@ -14,6 +14,7 @@ struct request {
 	const char *metrics; /* separated by commas */
 	const char *kernels; /* a regular expression, or NULL */
 	uint64_t skip, limit;
+	bool graphs; /* launches of graphs are counted, and no kernels */
 };
 
 /* After settings and status: offers the place, if the environment does not say what to count. */

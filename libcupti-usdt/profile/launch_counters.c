@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * One launch at a time is counted, alone: its callback at entry starts CUPTI's range profiler and
- * the one at exit reads the values. Both run on the program's thread; that launch takes its passes'
- * time anyway. All other launches hold the gate open while they last, and wait while it is shut.
+ * One launch at a time is counted, alone, of a kernel or, if requested, of a graph: its callback at
+ * entry starts CUPTI's range profiler and the one at exit reads the values. Both run on the
+ * program's thread; that launch takes its passes' time anyway. All other launches hold the gate
+ * open while they last, and wait while it is shut.
  *
  * Starting and stopping takes longer than most kernels. Where the collector has capacity the
  * profiler stays started, and counted launches gather until something else comes (`gathering`).
- * Failure modes: 1. a graph's launch does nothing, and a capture fails, while it is started. So
+ * Failure modes: 1. a graph's launch does nothing, and a capture fails, while it is started (but
+ * for a graph in a range that range_profiler.c pushes). So
  * whoever goes among the others stops it first, and keeps it from being started. 2. nobody stops
  * it: the tool leaves, the program pauses, its context goes, it ends. Each of them stops it;
  * callbacks stay on until then. 3. other launches come between: then the number of ranges is not
@@ -18,10 +20,10 @@
 #include <string.h>
 
 #include "libcupti-usdt/trace/api_calls.h"
-#include "libcupti-usdt/emit/batches.h"
 #include "libcupti-usdt/profile/stream_captures.h"
 #include "libcupti-usdt/base/clock.h"
 #include "libcupti-usdt/profile/counted_launches.h"
+#include "libcupti-usdt/profile/counter_state.h"
 #include "libcupti-usdt/cupti/cupti_api.h"
 #include "libcupti-usdt/cupti/cupti_calls.h"
 #include "libcupti-usdt/profile/range_profiler_limit.h"
@@ -29,12 +31,10 @@
 #include "libcupti-usdt/profile/launch_gate.h"
 #include "libcupti-usdt/trace/launches.h"
 #include "libcupti-usdt/profile/metric_rotation.h"
-#include "libcupti-usdt/emit/interned_names.h"
 #include "libcupti-usdt/profile/range_calls.h"
 #include "libcupti-usdt/profile/range_profiler.h"
 #include "libcupti-usdt/profile/counter_requests.h"
 #include "libcupti-usdt/profile/sass_profiler.h"
-#include "libcupti-usdt/emit/status.h"
 
 #define TELL_NS	  1000000000ULL
 #define GATHER_NS 500000000ULL
@@ -49,19 +49,11 @@
 static atomic_bool counters_on;
 static const struct collector *collector = &range_profiler; /* set before the group is on */
 
-static struct {
-	_Atomic(uint64_t) launches, matched, missed, graphs, counted;
-	_Atomic(uint32_t) outcome;
-} counts;
-
-/* Written while holding the gate alone; read by the agent's thread once the outcome says so. */
-static struct range_failure failure;
-static uint32_t device;
+static struct counter_state state;
 static atomic_bool prepared;
 static _Atomic(uint64_t) settled; /* ns; before it no kernel is counted */
 static uint64_t started;	  /* ns; of the launch that is counted */
 static uint32_t silent;		  /* kernels that were launched, and had no values */
-static _Atomic(uint64_t) alone_since;
 /* The profiler is started though nobody is alone; changed by the one alone, while nobody else is
  * among the launches. */
 static atomic_bool gathering;
@@ -71,65 +63,32 @@ static _Atomic(uint64_t) gathered_since; /* ns */
 static bool wanted_before;
 static atomic_bool draining;   /* nobody listens any more */
 static uint64_t closing_since; /* ns; 0 = nobody has tried */
-static atomic_bool held;       /* CUPTI waits for a kernel that does not end */
-static uint64_t said_at;
-static _Atomic(uint32_t) said_outcome;
 
 static void end_with(enum cuda_counters_outcome outcome)
 {
-	atomic_store(&counts.outcome, outcome);
+	atomic_store(&state.outcome, outcome);
 }
 
 static bool is_over(void)
 {
-	uint32_t outcome = atomic_load(&counts.outcome);
-
-	return atomic_load(&draining) ||
-	       (outcome != CUDA_COUNTERS_WAITING && outcome != CUDA_COUNTERS_ON);
+	return atomic_load(&draining) || counter_state__has_ended(&state);
 }
 
 static void tell_state(void)
 {
-	const struct range_plan *plan = collector->plan();
-	uint64_t now = clock__now(), since = atomic_load(&alone_since);
-	struct cuda_counters_state to = {
-		.head = {.kind = CUDA_RECORD_COUNTERS_STATE, .size = sizeof(to)},
-		.time = now,
-		.launches = atomic_load(&counts.launches),
-		.matched = atomic_load(&counts.matched),
-		.counted = atomic_load(&counts.counted),
-		.missed = atomic_load(&counts.missed),
-		.graphs = atomic_load(&counts.graphs),
-		.outcome = atomic_load(&counts.outcome),
-		.device = device,
-		.metrics = plan->count,
-		.passes = plan->passes,
-		.running = since && now > since ? (now - since) / 1000000000 : 0,
-	};
-
-	if (plan->chip[0])
-		to.chip = interned_names__intern_text(plan->chip);
-	if (atomic_load(&held)) {
-		to.result = CUDA_COUNTERS_HELD;
-	} else if (to.outcome == CUDA_COUNTERS_FAILED || to.outcome == CUDA_COUNTERS_DONE) {
-		to.result = failure.result;
-		to.function = failure.function ? interned_names__intern_text(failure.function) : 0;
-		to.metric = failure.metric ? interned_names__intern_text(failure.metric) : 0;
-	}
-	atomic_store(&said_outcome, to.outcome);
-	batch__send_in_place(CUDA_GROUP_COUNTERS, &to, sizeof(to), 1);
+	counter_state__send(&state, collector->plan());
 }
 
 static bool prepare(void *context)
 {
 	if (atomic_load(&prepared))
 		return true;
-	cupti_api__get()->GetDeviceId(context, &device);
-	if (collector->prepare(counter_requests__get()->metrics, device, &failure))
+	cupti_api__get()->GetDeviceId(context, &state.device);
+	if (collector->prepare(counter_requests__get(), state.device, &state.failure))
 		return false;
 	atomic_store(&prepared, true);
 	counted_launches__tell_metrics(collector);
-	atomic_store(&counts.outcome, CUDA_COUNTERS_ON);
+	atomic_store(&state.outcome, CUDA_COUNTERS_ON);
 	/* Who waits for the passes is to know before the first kernel takes them. */
 	tell_state();
 	return true;
@@ -138,20 +97,19 @@ static bool prepare(void *context)
 static bool is_chosen(uint32_t cbid, const struct cupti_callback_data *data)
 {
 	uint64_t number, skip = counter_requests__get()->skip, limit = metric_rotation__limit();
+	bool is_graph = launches__is_graph(CUPTI_DOMAIN_DRIVER, cbid);
 
-	if (launches__is_graph(CUPTI_DOMAIN_DRIVER, cbid)) {
-		atomic_fetch_add(&counts.graphs, 1);
+	atomic_fetch_add(is_graph ? &state.graphs : &state.launches, 1);
+	if (is_graph != counter_requests__get()->graphs)
 		return false;
-	}
-	atomic_fetch_add(&counts.launches, 1);
 	if (clock__now() < atomic_load_explicit(&settled, memory_order_relaxed))
 		return false;
-	if (is_over() || !kernel_choice__takes(data->symbol_name) ||
+	if (is_over() || (!is_graph && !kernel_choice__takes(data->symbol_name)) ||
 	    stream_captures__takes(counted_launches__stream(cbid, data)) ||
 	    !metric_rotation__wants(counted_launches__kind(cbid, data)))
 		return false;
-	number = atomic_fetch_add(&counts.matched, 1);
-	return number >= skip && (!limit || atomic_load(&counts.counted) < limit);
+	number = atomic_fetch_add(&state.matched, 1);
+	return number >= skip && (!limit || atomic_load(&state.counted) < limit);
 }
 
 /*
@@ -160,13 +118,13 @@ static bool is_chosen(uint32_t cbid, const struct cupti_callback_data *data)
  */
 static bool is_silent(uint32_t kernels)
 {
-	if (collector != &range_profiler || atomic_load(&counts.counted))
+	if (collector != &range_profiler || atomic_load(&state.counted))
 		return false;
 	silent += kernels;
 	if (silent < SILENT)
 		return false;
-	failure.result = CUDA_COUNTERS_SILENT;
-	failure.function = "cuptiRangeProfilerDecodeData";
+	state.failure.result = CUDA_COUNTERS_SILENT;
+	state.failure.function = "cuptiRangeProfilerDecodeData";
 	return true;
 }
 
@@ -174,30 +132,30 @@ static bool is_silent(uint32_t kernels)
  * in_last: called from the last of those launches, which takes as long then. */
 static void collect(void *stream, bool in_last)
 {
-	uint64_t limit = metric_rotation__limit(), before = atomic_load(&counts.counted);
+	uint64_t limit = metric_rotation__limit(), before = atomic_load(&state.counted);
 	uint32_t kernels = counted_launches__count();
 	int mode = stream_captures__relax();
-	int came = collector->stop(gathered_in, stream, kernels, &failure);
+	int came = collector->stop(gathered_in, stream, kernels, &state.failure);
 
 	stream_captures__restore(mode);
 	if (in_last)
 		counted_launches__last_ends();
 	atomic_store(&gathering, false);
-	if (came > 0 && counted_launches__tell(collector, &counts.counted, &failure))
+	if (came > 0 && counted_launches__tell(collector, &state.counted, &state.failure))
 		came = -1;
 	counted_launches__forget();
-	atomic_fetch_add(&counts.missed, before + kernels - atomic_load(&counts.counted));
-	if (came < 0 || (!came && is_silent(kernels)))
+	atomic_fetch_add(&state.missed, before + kernels - atomic_load(&state.counted));
+	if (came < 0 || (!came && !counter_state__has_ended(&state) && is_silent(kernels)))
 		end_with(CUDA_COUNTERS_FAILED);
-	else if (limit && atomic_load(&counts.counted) >= limit && !atomic_load(&held))
+	else if (limit && atomic_load(&state.counted) >= limit && !atomic_load(&state.held))
 		end_with(CUDA_COUNTERS_DONE);
 }
 
 /* What would be one time too many in a process that launches graphs. */
 static bool is_worn(uint32_t opens)
 {
-	return !range_profiler_limit__allows(opens, atomic_load(&counts.graphs)) &&
-	       failed(&failure, CUDA_COUNTERS_WORN, "cuptiRangeProfilerEnable");
+	return !range_profiler_limit__allows(opens, atomic_load(&state.graphs)) &&
+	       failed(&state.failure, CUDA_COUNTERS_WORN, "cuptiRangeProfilerEnable");
 }
 
 /* That of the metrics which this kernel is to be counted with. */
@@ -219,15 +177,15 @@ static bool start_alone(uint32_t cbid, const struct cupti_callback_data *data)
 	int came, mode;
 
 	if (!launch_gate__enter_alone()) {
-		atomic_fetch_add(&counts.missed, 1);
+		atomic_fetch_add(&state.missed, 1);
 		return false;
 	}
 	if (stream_captures__any()) {
 		launch_gate__leave_alone();
-		atomic_fetch_add(&counts.missed, 1);
+		atomic_fetch_add(&state.missed, 1);
 		return false;
 	}
-	atomic_store(&alone_since, clock__now());
+	atomic_store(&state.alone_since, clock__now());
 	if (atomic_load(&gathering) && gathered_in != data->context)
 		collect(NULL, false);
 	started = clock__now();
@@ -241,7 +199,7 @@ static bool start_alone(uint32_t cbid, const struct cupti_callback_data *data)
 		else if (collector->opens && is_worn(collector->opens(data->context)))
 			came = -1;
 		else
-			came = collector->start(data->context, &failure);
+			came = collector->start(data->context, &state.failure);
 		stream_captures__restore(mode);
 		gathered_in = data->context;
 		if (!came)
@@ -249,9 +207,9 @@ static bool start_alone(uint32_t cbid, const struct cupti_callback_data *data)
 		if (came != UNWANTED)
 			end_with(came > 0 ? CUDA_COUNTERS_DONE : CUDA_COUNTERS_FAILED);
 		else if (!metric_rotation__limit()) /* the table has no slot for another kernel */
-			atomic_fetch_add(&counts.missed, 1);
+			atomic_fetch_add(&state.missed, 1);
 	}
-	atomic_store(&alone_since, 0);
+	atomic_store(&state.alone_since, 0);
 	launch_gate__leave_alone();
 	return false;
 }
@@ -263,24 +221,39 @@ static bool has_space(void)
 
 	return collector->capacity && gathered < collector->capacity(gathered_in) && !is_over() &&
 	       atomic_load(&counters_on) &&
-	       (!limit || atomic_load(&counts.counted) + gathered < limit);
+	       (!limit || atomic_load(&state.counted) + gathered < limit);
+}
+
+static bool end_launch(uint32_t cbid, const struct cupti_callback_data *data)
+{
+	int mode, came;
+
+	if (!collector->end)
+		return true;
+	mode = stream_captures__relax();
+	came = collector->end(data->context, counted_launches__stream(cbid, data), &state.failure);
+	stream_captures__restore(mode);
+	if (came)
+		end_with(CUDA_COUNTERS_FAILED);
+	return !came;
 }
 
 static void finish_alone(uint32_t cbid, const struct cupti_callback_data *data)
 {
 	bool is_success = !data->return_value || !*(const int *)data->return_value;
 
+	is_success &= end_launch(cbid, data);
 	if (is_success)
 		counted_launches__add(cbid, data, collector->plan()->set, started);
 	else
-		atomic_fetch_add(&counts.missed, 1);
+		atomic_fetch_add(&state.missed, 1);
 	if (!is_success || !has_space()) {
 		collect(counted_launches__stream(cbid, data), is_success);
 	} else if (!atomic_load(&gathering)) {
 		atomic_store(&gathered_since, clock__now());
 		atomic_store(&gathering, true);
 	}
-	atomic_store(&alone_since, 0);
+	atomic_store(&state.alone_since, 0);
 	launch_gate__leave_alone();
 }
 
@@ -360,51 +333,45 @@ void launch_counters__leave(int domain, uint32_t cbid, const struct cupti_callba
 
 static void note_session(void)
 {
-	if (atomic_load(&counts.graphs) && atomic_load(&prepared) && collector->opens)
+	if (atomic_load(&state.graphs) && atomic_load(&prepared) && collector->opens)
 		range_profiler_limit__note(collector->opens(NULL),
-					   atomic_load(&counts.outcome) == CUDA_COUNTERS_FAILED);
+					   atomic_load(&state.outcome) == CUDA_COUNTERS_FAILED);
 }
 
 /* Forgets the previous request. */
 static void forget(void)
 {
 	note_session();
-	atomic_store(&counts.launches, 0);
-	atomic_store(&counts.matched, 0);
-	atomic_store(&counts.missed, 0);
-	atomic_store(&counts.graphs, 0);
-	atomic_store(&counts.counted, 0);
-	failure = (struct range_failure){0};
+	counter_state__clear(&state);
 	silent = 0;
 	closing_since = 0;
 	atomic_store(&prepared, false);
 	atomic_store(&draining, false);
-	atomic_store(&held, false);
 	launch_gate__reset();
 	stream_captures__forget();
-	end_with(CUDA_COUNTERS_WAITING);
 }
 
 static void begin(bool late)
 {
 	const struct request *request = counter_requests__get();
+	const char *lack;
 
 	forget();
 	metric_rotation__begin(request->metrics, request->limit);
 	atomic_store(&settled, late ? clock__now() + SETTLE_NS : 0);
 	collector = strcmp(request->metrics, SASS_REQUEST) ? &range_profiler : &sass_profiler;
-	if (!collector->is_there())
-		failed(&failure, CUPTI_NOT_SUPPORTED, collector->lack);
+	lack = collector->lack(request);
+	if (lack)
+		failed(&state.failure, CUPTI_NOT_SUPPORTED, lack);
 	else if (collector->opens)
 		is_worn(1);
-	if (!failure.result && !kernel_choice__compile(request->kernels))
-		failed(&failure, 1, "regcomp");
-	if (failure.result)
+	if (!state.failure.result && !kernel_choice__compile(request->kernels))
+		failed(&state.failure, 1, "regcomp");
+	if (state.failure.result)
 		end_with(CUDA_COUNTERS_FAILED);
 	else
 		atomic_store(&counters_on, true);
 	tell_state();
-	said_at = clock__now();
 }
 
 /* On this library's thread; launches go on as if nothing was counted, if it is not yet over. */
@@ -474,12 +441,13 @@ void launch_counters__follow(void *subscriber, bool wanted, bool late)
  * nobody knows what CUPTI would do with launches of others meanwhile. */
 static void look_after_kernel(uint64_t now)
 {
-	uint64_t since = atomic_load(&alone_since);
+	uint64_t since = atomic_load(&state.alone_since);
 
-	if (atomic_load(&held) || collector != &range_profiler || !since ||
-	    now < since + OTHERS_MS * 1000000ULL)
+	/* A graph's end is waited for by us, not by CUPTI, and that wait has an end of its own. */
+	if (atomic_load(&state.held) || collector != &range_profiler || !since ||
+	    now < since + (counter_requests__get()->graphs ? 2 : 1) * OTHERS_MS * 1000000ULL)
 		return;
-	atomic_store(&held, true);
+	atomic_store(&state.held, true);
 	end_with(CUDA_COUNTERS_FAILED);
 }
 
@@ -492,10 +460,8 @@ void launch_counters__tick(uint64_t now)
 		collect_late();
 	if (is_over() && atomic_load(&counters_on))
 		close_profiler(now);
-	if (now - said_at < TELL_NS && atomic_load(&said_outcome) == atomic_load(&counts.outcome))
-		return;
-	said_at = now;
-	tell_state();
+	if (now - counter_state__sent_at() >= TELL_NS || counter_state__is_new(&state))
+		tell_state();
 }
 
 void launch_counters__finish(void)

@@ -17,8 +17,12 @@
  * after any failure not one more call is made for that context.
  * - Enabled for one configuration it takes another one without a word, and each value is NaN then
  * (H100). So another set of metrics means disabling and enabling, 0.2 to 0.4 s.
- * - A graph that is launched between start and stop has no effect at all: the caller keeps them
- * out.
+ * - A graph that is launched between start and stop has no effect at all where CUPTI replays; where
+ * the caller does, stopping fails afterwards (999). Both not so in a range that the caller pushes
+ * and pops: such a range counts the graph, which has its effect, and lies where the caller waits
+ * for it in between. Its time (gpu__time_duration) then has the launch and that wait in it, 19 to
+ * 57 us for three kernels of 1.5 us. Replaying such ranges by CUPTI crashes; and who was enabled
+ * for automatic ranges cannot push any: the request decides once.
  * - Querying counter availability is not required, and takes half a second. But with 12.8 and 12.9
  *   the configuration has one pass then, and as many as are needed where it is queried.
  * - With 12.8 and 12.9 (driver 580) automatic ranges stay empty all the same, those that a caller
@@ -32,9 +36,11 @@
 #include "libcupti-usdt/profile/counted_launches.h"
 #include "libcupti-usdt/cupti/cupti_api.h"
 #include "libcupti-usdt/profile/metric_config.h"
+#include "libcupti-usdt/profile/counter_requests.h"
 #include "libcupti-usdt/profile/metric_rotation.h"
 #include "libcupti-usdt/probes.h"
 #include "libcupti-usdt/profile/range_calls.h"
+#include "libcupti-usdt/profile/stream_waits.h"
 
 #define CONTEXTS	       16 /* one of each GPU */
 #define RANGES		       8  /* of an image, where each kernel is stopped for */
@@ -48,8 +54,9 @@ struct session {
 	const struct metric_config *set; /* that it is enabled for */
 	uint8_t *data;
 	size_t data_size;
-	size_t used;  /* ranges in data */
-	size_t first; /* of those that the last stop brought */
+	size_t used;   /* ranges in data */
+	size_t first;  /* of those that the last stop brought */
+	size_t pushed; /* since start */
 	bool started, broken;
 };
 
@@ -61,6 +68,7 @@ static struct metric_config sets[CUDA_REQUEST_SETS];
 static const struct metric_config *set = sets; /* that kernels are counted with now */
 static uint32_t opens;			       /* since what is to be counted was taken */
 static uint8_t *availability;		       /* NULL = not queried */
+static bool user_ranges; /* of graphs: pushed and popped; else each kernel is one by itself */
 
 static const struct range_plan *range_plan(void)
 {
@@ -169,7 +177,20 @@ static void close_gaps(void)
 	}
 }
 
-static int range_prepare(const char *request, uint32_t device, struct range_failure *failure)
+/* No graph is launched again for a further pass: that would change the program's memory. */
+static int check_passes(struct range_failure *failure)
+{
+	for (uint32_t i = 0; i < plan.sets && user_ranges; i++) {
+		if (sets[i].passes == 1)
+			continue;
+		plan.passes = sets[i].passes;
+		return failed(failure, CUDA_COUNTERS_PASSES, "cuptiProfilerHostGetNumOfPasses");
+	}
+	return 0;
+}
+
+static int range_prepare(const struct request *request, uint32_t device,
+			 struct range_failure *failure)
 {
 	struct cupti_profiler_initialize begin = P(cupti_profiler_initialize, private);
 	struct cupti_chip_name chip = P(cupti_chip_name, name, .device = device);
@@ -177,7 +198,8 @@ static int range_prepare(const char *request, uint32_t device, struct range_fail
 	/* Of the previous request, if it was not released then. */
 	range_close();
 	opens = 0;
-	plan.sets = split(request);
+	user_ranges = request->graphs;
+	plan.sets = split(request->metrics);
 	if (!plan.sets)
 		return failed(failure, CUPTI_UNKNOWN_METRIC, "no metric");
 	if (CALL(ProfilerInitialize, &begin) || CALL(DeviceGetChipName, &chip) ||
@@ -190,7 +212,7 @@ static int range_prepare(const char *request, uint32_t device, struct range_fail
 	plan.metrics = metrics;
 	close_gaps();
 	range_use(0);
-	return 0;
+	return check_passes(failure);
 }
 
 static void range_describe(const char *metric, struct range_metric *description)
@@ -214,9 +236,15 @@ static struct session *find(void *context)
 	return NULL;
 }
 
+/* The time of a graph is waited for here (range_end), and so it may be counted among others. */
+static bool gathers(void)
+{
+	return set->gathers || (user_ranges && cupti_api__get()->version >= CUPTI_VERSION_13_0);
+}
+
 static uint32_t ranges_most(void)
 {
-	return set->gathers ? COUNTED_LAUNCHES_MAX : RANGES;
+	return gathers() ? COUNTED_LAUNCHES_MAX : RANGES;
 }
 
 /* An empty image of counter data, and the configuration with it: both again when it is full. */
@@ -227,8 +255,8 @@ static int set_config(struct session *session, struct range_failure *failure)
 	struct cupti_range_config to =
 		P(cupti_range_config, target_level, .object = session->object,
 		  .image_size = set->size, .image = set->image, .data_size = session->data_size,
-		  .data = session->data, .range = CUPTI_RANGE_AUTO,
-		  .replay = set->gathers ? CUPTI_REPLAY_USER : CUPTI_REPLAY_KERNEL,
+		  .data = session->data, .range = user_ranges ? CUPTI_RANGE_USER : CUPTI_RANGE_AUTO,
+		  .replay = user_ranges || set->gathers ? CUPTI_REPLAY_USER : CUPTI_REPLAY_KERNEL,
 		  .ranges = ranges_most(), .levels = 1, .lowest_level = 1);
 
 	session->used = 0;
@@ -272,10 +300,45 @@ static uint32_t range_opens(void *context)
 	return opens + (context && !is_open(find(context)));
 }
 
+static int start_session(struct session *session, struct range_failure *failure)
+{
+	struct cupti_range_plain start = P(cupti_range_plain, object, .object = session->object);
+
+	if (session->started)
+		return 0;
+	if (session->used == ranges_most() && set_config(session, failure))
+		return -1;
+	if (CALL(RangeProfilerStart, &start))
+		return -1;
+	session->pushed = 0;
+	session->started = true;
+	return 0;
+}
+
+/* Each has a name of its own: nobody knows what CUPTI does with two of one name. Without a range
+ * CUPTI does not stay started, as it would be into the launch. */
+static int push_range(struct session *session, struct range_failure *failure)
+{
+	size_t number = session->used + session->pushed;
+	const char name[] = {'r', '0' + number / 10 % 10, '0' + number % 10, 0};
+	struct cupti_range_push push =
+		P(cupti_range_push, name, .object = session->object, .name = name);
+	struct cupti_range_stop stop =
+		P(cupti_range_stop, all_submitted, .object = session->object);
+
+	if (!user_ranges)
+		return 0;
+	session->pushed++;
+	if (!CALL(RangeProfilerPushRange, &push))
+		return 0;
+	cupti_range__get()->RangeProfilerStop(&stop);
+	session->started = false;
+	return -1;
+}
+
 static int range_start(void *context, struct range_failure *failure)
 {
 	struct session *session = find(context);
-	struct cupti_range_plain start = P(cupti_range_plain, object);
 	uint32_t device = 0;
 
 	if (!is_open(session)) {
@@ -289,27 +352,38 @@ static int range_start(void *context, struct range_failure *failure)
 	}
 	if (session->broken)
 		return failed(failure, CUPTI_NOT_SUPPORTED, "the context has failed before");
-	if (session->started)
+	session->broken = start_session(session, failure) || push_range(session, failure);
+	return session->broken ? -1 : 0;
+}
+
+/* A graph that does not end leaves its range as it is, and CUPTI started: nobody knows what it
+ * would wait for. */
+static int range_end(void *context, void *stream, struct range_failure *failure)
+{
+	struct session *session = find(context);
+	struct cupti_range_plain pop = P(cupti_range_plain, object);
+
+	if (!user_ranges || !session || session->broken)
 		return 0;
-	start.object = session->object;
-	if ((session->used == ranges_most() && set_config(session, failure)) ||
-	    CALL(RangeProfilerStart, &start)) {
-		session->broken = true;
-		return -1;
-	}
-	session->started = true;
-	return 0;
+	pop.object = session->object;
+	/* The graph may have failed; the program's own next call reports that. */
+	if (stream_waits__wait(stream) == STREAM_WAITS_NOT_READY)
+		failed(failure, CUDA_COUNTERS_NO_END, "the graph");
+	else if (!CALL(RangeProfilerPopRange, &pop))
+		return 0;
+	session->broken = true;
+	return -1;
 }
 
 static uint32_t range_capacity(void *context)
 {
 	const struct session *session = find(context);
 
-	return set->gathers && session ? ranges_most() - session->used : 1;
+	return gathers() && session ? ranges_most() - session->used : 1;
 }
 
 /* 0: there are others, too, of launches that were under way before anybody looked: whose is whose?
- */
+ * Of those that were pushed the last one may be of a launch that failed. */
 static int are_there(struct session *session, uint32_t kernels, struct range_failure *failure)
 {
 	struct cupti_range_info info =
@@ -319,6 +393,8 @@ static int are_there(struct session *session, uint32_t kernels, struct range_fai
 		return -1;
 	session->first = session->used;
 	session->used = info.ranges;
+	if (user_ranges)
+		kernels = kernels <= session->pushed ? session->pushed : UINT32_MAX;
 	return session->used - session->first == kernels;
 }
 
@@ -374,9 +450,15 @@ static void range_forget(void *context, bool is_quiet)
 		close_session(session);
 }
 
-static bool range_is_there(void)
+static const char *range_lack(const struct request *request)
 {
-	return cupti_range__get() != NULL;
+	const struct cupti_range *range = cupti_range__get();
+
+	if (!range)
+		return "libcupti before 12.6: no range profiler";
+	if (request->graphs && (!range->RangeProfilerPushRange || !stream_waits__is_there()))
+		return "libcupti without cuptiRangeProfilerPushRange";
+	return NULL;
 }
 
 static void range_tell(const struct cuda_counters *kernel)
@@ -384,13 +466,13 @@ static void range_tell(const struct cuda_counters *kernel)
 }
 
 const struct collector range_profiler = {
-	.is_there = range_is_there,
-	.lack = "libcupti before 12.6: no range profiler",
+	.lack = range_lack,
 	.prepare = range_prepare,
 	.plan = range_plan,
 	.describe = range_describe,
 	.use = range_use,
 	.start = range_start,
+	.end = range_end,
 	.opens = range_opens,
 	.capacity = range_capacity,
 	.stop = range_stop,

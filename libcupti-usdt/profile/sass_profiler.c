@@ -19,14 +19,11 @@
  */
 #include "libcupti-usdt/profile/sass_profiler.h"
 
-#include <dlfcn.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 
 #include "libcupti-usdt/emit/batches.h"
-#include "libcupti-usdt/base/clock.h"
 #include "libcupti-usdt/cupti/cupti_api.h"
 #include "libcupti-usdt/cupti/cupti_sass.h"
 #include "libcupti-usdt/emit/interned_names.h"
@@ -34,9 +31,8 @@
 #include "libcupti-usdt/probes.h"
 #include "libcupti-usdt/profile/range_calls.h"
 #include "libcupti-usdt/emit/probe_sites.h"
+#include "libcupti-usdt/profile/stream_waits.h"
 
-#define NOT_READY   600 /* CUDA_ERROR_NOT_READY */
-#define WAIT_NS	    60000000000ULL
 #define RECORDS_MAX 262144 /* instructions of a kernel, times metrics */
 #define VALUES_MAX  8
 #define IN_BATCH    (CUDA_BATCH_MAX / sizeof(struct cuda_sass))
@@ -52,7 +48,6 @@ static const char *known_metrics[CUDA_SASS_COUNT];
 static struct cupti_sass_choice choices[CUDA_SASS_COUNT];
 static uint32_t known; /* bits */
 
-static int (*ask_stream)(void *stream); /* cuStreamQuery */
 static atomic_bool listening;
 static bool counted; /* any kernel */
 
@@ -64,16 +59,6 @@ static struct {
 } last;
 
 #define CALL(name, parameters) failed(failure, cupti_sass__get()->name(parameters), "cupti" #name)
-
-void sass_profiler__open(void)
-{
-	void *library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
-
-	if (!library)
-		return;
-	*(void **)&ask_stream = dlsym(library, "cuStreamQuery");
-	dlclose(library);
-}
 
 void sass_profiler__listen(void *subscriber, bool on)
 {
@@ -91,12 +76,15 @@ bool sass_profiler__is_listening(void)
 	return atomic_load(&listening);
 }
 
-static bool sass_is_there(void)
+static const char *sass_lack(const struct request *request)
 {
-	return cupti_sass__get() && ask_stream;
+	return cupti_sass__get() && stream_waits__is_there()
+		       ? NULL
+		       : "libcupti before 12.2: no SASS metrics";
 }
 
-static int sass_prepare(const char *request, uint32_t device, struct range_failure *failure)
+static int sass_prepare(const struct request *request, uint32_t device,
+			struct range_failure *failure)
 {
 	struct cupti_profiler_initialize begin = P(cupti_profiler_initialize, private);
 	struct cupti_chip_name chip = P(cupti_chip_name, name, .device = device);
@@ -204,30 +192,12 @@ static int flush(void *context, struct range_failure *failure)
 	return CALL(SassMetricsFlushData, &to) ? -1 : 1;
 }
 
-/* NOT_READY: it does not end. A kernel may wait for what its launching thread does next, which is
- * held here: so this asks, and does not wait in the driver, from where nobody comes back. */
-static int wait_for(void *stream)
-{
-	const struct timespec longest = {.tv_nsec = 10000000};
-	struct timespec pause = {.tv_nsec = 20000};
-	uint64_t until = clock__now() + WAIT_NS;
-	int result = ask_stream(stream);
-
-	while (result == NOT_READY && clock__now() < until) {
-		nanosleep(&pause, NULL);
-		pause.tv_nsec =
-			pause.tv_nsec * 2 < longest.tv_nsec ? pause.tv_nsec * 2 : longest.tv_nsec;
-		result = ask_stream(stream);
-	}
-	return result;
-}
-
 static int sass_stop(void *context, void *stream, uint32_t kernels, struct range_failure *failure)
 {
 	struct cupti_sass_disable disable = P(cupti_sass_disable, dropped, .context = context);
-	int result = wait_for(stream), came;
+	int result = stream_waits__wait(stream), came;
 
-	if (result == NOT_READY) {
+	if (result == STREAM_WAITS_NOT_READY) {
 		failure->result = CUDA_COUNTERS_NO_END;
 		failure->function = "the kernel";
 		return -1;
@@ -362,8 +332,7 @@ static void sass_close(void)
 }
 
 const struct collector sass_profiler = {
-	.is_there = sass_is_there,
-	.lack = "libcupti before 12.2: no SASS metrics",
+	.lack = sass_lack,
 	.prepare = sass_prepare,
 	.plan = sass_plan,
 	.describe = sass_describe,

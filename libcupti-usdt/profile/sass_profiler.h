@@ -15,8 +15,6 @@
 
 extern const struct collector sass_profiler;
 
-/* In InitializeInjection. */
-void sass_profiler__open(void);
 /* On the agent's thread: images of modules are kept from now on, or not any more. */
 void sass_profiler__listen(void *subscriber, bool on);
 bool sass_profiler__is_listening(void);

@@ -318,6 +318,22 @@ counters_turns() {
 		"$(jq -sc 'map(select(.event == "counters_sum"))[0] | [.launches, (.metrics | length)]' "$work/cost-turns.jsonl") of 5 us; CUPTI, which replays, and ours ns a launch: $bare $ours"
 }
 
+# A graph of eight nodes that run one kernel, and that kernel beside it: the graph's count is eight times the kernel's.
+counters_graphs() {
+	local metric=smsp__inst_executed.sum what graph kernel
+	nvcc -arch=native -O2 -o "$work/pc-graph" tests/gpu/pc-graph.cu >>"$OUT/nvcc.log" 2>&1 || return
+	for what in --graphs ""; do
+		# shellcheck disable=SC2086
+		timeout 60 cuda-trace profile --counters $metric $what --kernels 5 --json -o "$work/graphs$what.jsonl" -- \
+			"$work/pc-graph" 2 >"$work/graphs$what.out" 2>>"$OUT/counters.err"
+		cp "$work/graphs$what.jsonl" "$OUT/counters-graphs$what.jsonl"
+	done
+	graph=$(jq -r "select(.event == \"counters\" and .number == 5 and .graph).metrics[\"$metric\"].value" "$work/graphs--graphs.jsonl")
+	kernel=$(jq -r "select(.event == \"counters\" and .number == 5 and (.graph | not)).metrics[\"$metric\"].value" "$work/graphs.jsonl")
+	row "graphs: as its kernels" "$(awk -v g="$graph" -v k="$kernel" 'BEGIN { print (k > 0 && g == 8 * k) ? 1 : 0 }')" \
+		"$graph, known: 8 x $kernel; $(counters_state "$work/graphs--graphs.jsonl"), $(tail -n1 "$work/graphs--graphs.out")"
+}
+
 part_turns() {
 	nvcc -arch=native -O2 -lineinfo -o "$counters" tests/gpu/counters.cu >>"$OUT/nvcc.log" 2>&1 || return
 	counters_turns
@@ -338,6 +354,7 @@ part_counters() {
 	counters_contexts
 	counters_turns
 	counters_sass
+	counters_graphs
 	counters_manners
 	counters_others
 	counters_ncu

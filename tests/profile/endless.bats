@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause
-# profile --counters and --sass of a kernel that never ends: the agent waits for a minute, so both at once.
+# profile --counters (of kernels, of graphs) and --sass of a kernel that never ends: the agent waits for a minute,
+# so all at once.
 # shellcheck disable=SC2154 # storm_PID and the like are made by start
 
 load ../lib/helpers
@@ -20,7 +21,10 @@ sass() {
 		-o sass.json -- "$WORKLOADS/early-exit" endless 10
 }
 
-@test "profile --counters -p, --sass (a kernel that never ends) say so after 60 s, and the program runs on" {
+@test "profile --counters -p, --graphs, --sass (a kernel that never ends) say so after 60 s, and the program runs on" {
+	# Four kernels of 20 s.
+	SIMCUDA_LOG=$PWD/graph.log SIMCUDA_KERNEL_NS=20000000000 start graph "$SIM" "$CUDA_TRACE" profile --graphs \
+		--counters smsp__inst_executed.sum --json -o graph.json -- "$WORKLOADS/launch-storm" -n 1 -g 1
 	export SIMCUDA_LOG=$PWD/log
 	# It does later, so that the program is seen to go on.
 	SIMCUDA_PASS_MS=80000 start storm "$SIM" env CUDA_INJECTION64_PATH="$AGENT" "$WORKLOADS/launch-storm" -s 5 -p 1000
@@ -49,4 +53,12 @@ sass() {
 	assert_equal "$status" 0
 	grep -q '^expect launches=' storm.out
 	run ! grep '^[0-9]* [0-9]* fault' log
+
+	finished "$graph_PID" 40
+	grep -q 'has been in one counted graph for' graph.err
+	grep -q 'the counted graph did not end within 60 s: its launch has returned' graph.err
+	grep -q '^expect launches=0 kernels=4 ' graph.out
+	assert_equal "$(state graph.json '[.outcome, .counted, .missed, .result]')" '["failed",0,1,1000]'
+	# CUPTI is not touched any more.
+	run ! grep -E '^[0-9]* [0-9]* (profiler_stop|profiler_disable|fault)' graph.log
 }

@@ -8,17 +8,19 @@
 #include "tests/workloads/program.h"
 
 static const char help[] =
-	"usage: captures [SECONDS [MS [beside|long|left FILE]]]\n"
+	"usage: captures [SECONDS [MS [beside|nested|long|left FILE]]]\n"
 	"Says \"ready\"; for SECONDS (1), captures a graph of 2 kernels, which takes MS (50), and "
 	"launches it;\n"
-	"beside: another thread launches kernels meanwhile; long: kernels take 3 ms, not next to\n"
-	"nothing; left: as soon as FILE is there, one more capture is begun, which never ends.\n";
+	"beside: another thread launches kernels meanwhile; nested: each graph contains the\n"
+	"first one, whose launch is captured, too; long: kernels take 3 ms, not next to nothing;\n"
+	"left: as soon as FILE is there, one more capture is begun, which never ends.\n";
 
 static const struct shape shape = {{64, 1, 1}, {128, 1, 1}, 0};
 static uint64_t kernel_ns = 3000000; /* of those that are long */
 static void *parameters[] = {&kernel_ns};
 
-static CUgraphExec capture(CUfunction kernel, CUstream stream, uint64_t ms)
+/* inner: a graph whose launch is captured as well, or NULL. */
+static CUgraphExec capture(CUfunction kernel, CUstream stream, uint64_t ms, CUgraphExec inner)
 {
 	const struct timespec rest = {ms / 1000, ms % 1000 * 1000000};
 	CUgraphExec exec;
@@ -31,6 +33,8 @@ static CUgraphExec capture(CUfunction kernel, CUstream stream, uint64_t ms)
 			       "launch into a capture");
 		nanosleep(&rest, NULL);
 	}
+	if (inner)
+		program__check(cuGraphLaunch(inner, stream), "launch of a graph into a capture");
 	program__check(cuStreamEndCapture(stream, &plan), "cuStreamEndCapture");
 	program__check(cuGraphInstantiateWithFlags(&exec, plan, 0), "cuGraphInstantiate");
 	program__check(cuGraphDestroy(plan), "cuGraphDestroy");
@@ -78,13 +82,15 @@ int main(int argc, char **argv)
 	CUcontext context;
 	pthread_t thread;
 	const char *reason;
-	bool beside;
+	bool beside, nested;
+	CUgraphExec first = NULL;
 
 	if (argc > 1 && !strcmp(argv[1], "--help"))
 		return fputs(help, stdout), 0;
 	seconds = argc > 1 ? program__number(argv[1], "SECONDS") : 1;
 	ms = argc > 2 ? program__number(argv[2], "MS") : 50;
 	beside = argc > 3 && !strcmp(argv[3], "beside");
+	nested = argc > 3 && !strcmp(argv[3], "nested");
 	reason = argc > 4 && !strcmp(argv[3], "left") ? argv[4] : NULL;
 	program__start(&program);
 	kernel = program__kernel(&program, argc > 3 && !strcmp(argv[3], "long") ? "spin" : "empty");
@@ -95,6 +101,8 @@ int main(int argc, char **argv)
 		return 1;
 	puts("ready");
 	fflush(stdout);
+	if (nested)
+		first = capture(kernel, stream, ms / 2, NULL);
 	end = program__now() + seconds * 1000000000;
 	do {
 		CUgraphExec exec;
@@ -103,8 +111,9 @@ int main(int argc, char **argv)
 			leave_one(reason);
 		program__check(counted__launch(kernel, &shape, stream, parameters),
 			       "cuLaunchKernel");
-		exec = capture(kernel, stream, ms / 2);
-		program__check(counted__graph_launch(exec, stream, 2, 0, 0, 0), "cuGraphLaunch");
+		exec = capture(kernel, stream, ms / 2, first);
+		program__check(counted__graph_launch(exec, stream, nested ? 4 : 2, 0, 0, 0),
+			       "cuGraphLaunch");
 		program__check(counted__stream_synchronize(stream), "cuStreamSynchronize");
 		program__check(cuGraphExecDestroy(exec), "cuGraphExecDestroy");
 		graphs++;

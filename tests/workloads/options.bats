@@ -53,7 +53,7 @@ runs() {
 
 @test "workloads with numbers and modes (each mode, small numbers) end with their last line" {
 	local mode
-	for mode in "allocators 2 3" "badcopies 2" "captures 1 100" "captures 1 100 beside" "captures 1 100 long" \
+	for mode in "allocators 2 3" "badcopies 2" "captures 1 100" "captures 1 100 beside" "captures 1 100 nested" "captures 1 100 long" \
 		"copies 2 4096" "dlopened 10 1" "failures 2" forks "graphs 2 3" "graphs 2 3 runtime" "memory 2 4096" \
 		"modules 2 5" "nvtx 2" "nvtx deep" "nvtx wide" nvtx-payloads "nvtx-payloads schemas 3" "peers 2 4096" "ranges 2" "resets 2" "resets 2 turns" \
 		"runtime 4" "streams 10 5 2" "syncs 2 10" "threads 4 2 2" "unified 2 1024"; do

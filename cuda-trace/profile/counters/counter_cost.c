@@ -76,8 +76,8 @@ static void say(const struct counter_cost *cost)
 		"cuda-trace profile: measured here: the first launch took %s, each later one %s",
 		text__ns(first, cost->first_ns), text__ns(other, each));
 	if (cost->kernels)
-		fprintf(stderr, "; for %llu kernels of each process, about %s\n",
-			(unsigned long long)cost->kernels,
+		fprintf(stderr, "; for %llu %s of each process, about %s\n",
+			(unsigned long long)cost->kernels, cost->graphs ? "graphs" : "kernels",
 			text__ns(all, cost->first_ns + (cost->kernels - 1) * each));
 	else
 		fprintf(stderr, "; --kernels limits how many are counted\n");

@@ -11,6 +11,7 @@
 
 struct counter_cost {
 	uint64_t kernels; /* to be counted in each process; 0 = all */
+	bool graphs;	  /* they are no kernels but launches of graphs */
 	uint32_t pid;	  /* of the process that is looked at; 0 = none yet */
 	uint64_t first_ns, others_ns;
 	uint32_t counted;

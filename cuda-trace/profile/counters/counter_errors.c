@@ -14,7 +14,8 @@
 #define NOT_SUPPORTED  27
 #define NO_RIGHTS      35
 
-#define TOO_OLD	       "libcupti before" /* the beginning of the agent's message for that */
+#define TOO_OLD	       "libcupti " /* the beginning of the agent's messages for that */
+#define OF_GRAPHS      "the graph"
 #define RANGE_PROFILER "cuptiRangeProfiler"
 #define KNOWS_CHIP     "cuptiProfilerHostInitialize" /* or not */
 #define TRY_OTHERS                                                                           \
@@ -114,6 +115,14 @@ static bool is_of_replay(const struct counter_process *process)
 	       !strncmp(process->function, RANGE_PROFILER, strlen(RANGE_PROFILER));
 }
 
+void counter_report__say_passes(uint32_t passes)
+{
+	fprintf(stderr,
+		"the metrics need %u passes, and no graph is launched again for a further "
+		"one: " TRY_OTHERS "\n",
+		passes);
+}
+
 void counter_report__say_failure(const struct counter_process *process)
 {
 	const struct cuda_counters_state *state = &process->state;
@@ -133,6 +142,11 @@ void counter_report__say_failure(const struct counter_process *process)
 			"%s cannot be collected together with the metrics before it; request it "
 			"alone\n",
 			metric);
+	else if (state->result == CUDA_COUNTERS_PASSES)
+		counter_report__say_passes(state->passes);
+	else if (state->result == CUDA_COUNTERS_NO_END && !strcmp(function, OF_GRAPHS))
+		fprintf(stderr, "the counted graph did not end within 60 s: its launch has "
+				"returned, the graph still runs, and no other is counted\n");
 	else if (reason)
 		fprintf(stderr, "%s\n", reason);
 	else if (state->result == NOT_SUPPORTED && !strncmp(function, TOO_OLD, strlen(TOO_OLD)))

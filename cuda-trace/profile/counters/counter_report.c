@@ -30,6 +30,7 @@ static void put_shape(struct sheet *sheet, const struct counter_kernel *kernel)
 {
 	char shown[4 * NAME_COLUMNS + 4];
 
+	sheet__put(sheet, "graph", cell_if(kernel->graph, cell_number(kernel->graph)));
 	sheet__put(sheet, "grid", cell_triple(kernel->grid));
 	sheet__put(sheet, "block", cell_triple(kernel->block));
 	sheet__put(sheet, "registers", cell_if(kernel->registers, cell_number(kernel->registers)));
@@ -37,6 +38,10 @@ static void put_shape(struct sheet *sheet, const struct counter_kernel *kernel)
 		   cell_if(kernel->registers, cell_number(kernel->static_shared)));
 	sheet__put(sheet, "dynamic_shared", cell_number(kernel->dynamic_shared));
 	sheet__say(sheet, "%s\n", text__show(shown, sizeof(shown), kernel->name, NAME_COLUMNS));
+	if (kernel->is_graph) {
+		sheet__say(sheet, "  counted %" PRIu64 "\n", kernel->counted);
+		return;
+	}
 	sheet__say(sheet, "  grid %ux%ux%u  block %ux%ux%u", kernel->grid[0], kernel->grid[1],
 		   kernel->grid[2], kernel->block[0], kernel->block[1], kernel->block[2]);
 	if (kernel->registers)
@@ -223,11 +228,20 @@ void counter_report__kernel(struct sheet *sheet, const struct process *process,
 	sheet__put(sheet, "call_ns",
 		   cell_number(record->end > record->start ? record->end - record->start : 0));
 	put_metrics(sheet, kernel, false);
-	if (whole)
+	if (whole && !kernel->is_graph)
 		put_verdict(sheet, kernel);
 	else
 		sheet__put(sheet, "verdict", cell_none);
 	sheet__close(sheet);
+}
+
+/* The rules are of one kernel and its shape, and of a time that has no launch in it. */
+static void put_none(struct sheet *sheet)
+{
+	sheet__put(sheet, "verdict", cell_none);
+	sheet__say(sheet,
+		   "  no verdict for a graph: its times contain the launch and the wait for its "
+		   "end\n");
 }
 
 /* In text the verdict stands first. */
@@ -249,6 +263,8 @@ void counter_report__sum(struct sheet *sheet, const struct counter_table *table,
 			   "  %u more metrics need further launches of this kernel: no verdict "
 			   "without them\n",
 			   missing);
+	} else if (kernel->is_graph) {
+		put_none(sheet);
 	} else {
 		put_verdict(sheet, kernel);
 	}
@@ -262,18 +278,25 @@ static struct cell text_or_none(const char *text)
 	return cell_if(*text, cell_text(text));
 }
 
-static void say_process(struct sheet *sheet, const struct counter_process *process)
+static void say_process(struct sheet *sheet, const struct counter_process *process,
+			enum counter_report_what what)
 {
 	const struct cuda_counters_state *state = &process->state;
+	bool graphs = what == COUNTER_REPORT_GRAPHS;
+	uint64_t others = graphs ? state->launches : state->graphs;
 	char comm[80], chip[140];
 
 	sheet__say(sheet,
-		   "process %u (%s): %llu of %llu launches counted (%llu matched, %llu missed)",
+		   "process %u (%s): %llu of %llu %slaunches counted (%llu matched, %llu missed)",
 		   process->pid, text__show(comm, sizeof(comm), process->comm, 16),
-		   (unsigned long long)state->counted, (unsigned long long)state->launches,
-		   (unsigned long long)state->matched, (unsigned long long)state->missed);
-	if (state->graphs)
-		sheet__say(sheet, ", %llu graph launches not", (unsigned long long)state->graphs);
+		   (unsigned long long)state->counted,
+		   (unsigned long long)(graphs ? state->graphs : state->launches),
+		   graphs ? "graph " : "", (unsigned long long)state->matched,
+		   (unsigned long long)state->missed);
+	if (others)
+		sheet__say(sheet, ", %" PRIu64 " %s launches not%s", others,
+			   graphs ? "kernel" : "graph",
+			   what == COUNTER_REPORT_KERNELS ? " (--graphs counts them)" : "");
 	if (state->passes)
 		sheet__say(sheet, "; %u metrics in %u pass%s on %s", state->metrics, state->passes,
 			   state->passes == 1 ? "" : "es",
@@ -281,12 +304,13 @@ static void say_process(struct sheet *sheet, const struct counter_process *proce
 	sheet__say(sheet, "\n");
 }
 
-void counter_report__process(struct sheet *sheet, const struct counter_process *process)
+void counter_report__process(struct sheet *sheet, const struct counter_process *process,
+			     enum counter_report_what what)
 {
 	const struct cuda_counters_state *state = &process->state;
 
 	if (!sheet->json) {
-		say_process(sheet, process);
+		say_process(sheet, process, what);
 		return;
 	}
 	sheet__open(sheet, NULL, '{');
@@ -310,13 +334,15 @@ void counter_report__process(struct sheet *sheet, const struct counter_process *
 
 void counter_report__text(FILE *file, const struct counter_table *table, uint64_t most)
 {
+	enum counter_report_what what =
+		table->graphs ? COUNTER_REPORT_GRAPHS : COUNTER_REPORT_KERNELS;
 	struct sheet sheet = {.file = file};
 	uint64_t shown = 0, left = 0;
 
 	for (const struct counter_process *process = table->processes; process;
 	     process = process->next)
 		if (process->has_state)
-			counter_report__process(&sheet, process);
+			counter_report__process(&sheet, process, what);
 	for (const struct counter_kernel *kernel = table->kernels; kernel; kernel = kernel->next) {
 		if (most && shown == most) {
 			left++;

@@ -26,8 +26,9 @@ int counter_session__ask(struct counting *counting, const struct profile_options
 {
 	counting->pid = options->shared.pid;
 	if (!options->shared.program) {
-		counting->requests = counter_requests__new(request, options->shared.kernel,
-							   options->skip, options->kernels);
+		counting->requests =
+			counter_requests__new(request, options->shared.kernel, options->skip,
+					      options->kernels, options->graphs);
 		if (counting->requests)
 			return EXIT_OK;
 		fprintf(stderr,
@@ -39,6 +40,10 @@ int counter_session__ask(struct counting *counting, const struct profile_options
 		setenv("CUPTI_USDT_COUNTERS_KERNELS", options->shared.kernel, 1);
 	else
 		unsetenv("CUPTI_USDT_COUNTERS_KERNELS");
+	if (options->graphs)
+		setenv("CUPTI_USDT_COUNTERS_GRAPHS", "1", 1);
+	else
+		unsetenv("CUPTI_USDT_COUNTERS_GRAPHS");
 	put_count("CUPTI_USDT_COUNTERS_SKIP", options->skip);
 	put_count("CUPTI_USDT_COUNTERS_LIMIT", options->kernels);
 	return EXIT_OK;
@@ -105,15 +110,15 @@ void counter_session__process_end(struct counting *counting, struct process *pro
 	process->data = NULL;
 }
 
-static void say_plan(const struct cuda_counters_state *state, const char *chip)
+static void say_plan(const struct cuda_counters_state *state, const char *chip, bool graphs)
 {
 	char shown[140];
 
 	fprintf(stderr,
-		"cuda-trace profile: %u metrics in %u pass%s on %s: each counted kernel runs "
-		"alone, %s\n",
+		"cuda-trace profile: %u metrics in %u pass%s on %s: each counted %s runs alone, "
+		"%s\n",
 		state->metrics, state->passes, state->passes == 1 ? "" : "es",
-		text__show(shown, sizeof(shown), chip, 30),
+		text__show(shown, sizeof(shown), chip, 30), graphs ? "graph" : "kernel",
 		state->passes == 1 ? "once"
 				   : "once for each pass, with its memory restored in between");
 }
@@ -132,7 +137,7 @@ void counter_session__state(struct counting *counting, struct process *process,
 	counter_table__state(&counting->table, process, record);
 	if (before != record->outcome) {
 		if (record->outcome == CUDA_COUNTERS_ON && !counting->passes_said)
-			say_plan(record, whose->chip);
+			say_plan(record, whose->chip, counting->table.graphs);
 		if (record->outcome == CUDA_COUNTERS_FAILED) {
 			counter_report__say_failure(whose);
 			counting->failures++;
@@ -148,8 +153,15 @@ void counter_session__state(struct counting *counting, struct process *process,
 	if (record->running >= SLOW_SECONDS && !counting->slow_said) {
 		counting->slow_said = true;
 		fprintf(stderr,
-			"cuda-trace profile: process %u has been in one counted kernel for %u s; "
-			"if the kernel never ends, its launch never returns: exclude it with -k\n",
+			counting->table.graphs
+				? "cuda-trace profile: process %u has been in one counted graph "
+				  "for "
+				  "%u s; after 60 s counting ends, and the program goes on\n"
+				: "cuda-trace profile: process %u has been in one counted kernel "
+				  "for "
+				  "%u s; if the kernel never ends, its launch never returns: "
+				  "exclude "
+				  "it with -k\n",
 			process->pid, record->running);
 	}
 }
@@ -188,15 +200,22 @@ static const char *guess(const struct counting *counting, const struct profile_o
 		missed += process->state.missed;
 		gathers |= process->state.outcome == CUDA_COUNTERS_ON;
 	}
-	if (graphs && !launches)
-		return ": all were launched by graphs, whose kernels cannot be counted one by one";
+	if (graphs && !launches && !options->graphs)
+		return options->sass ? ": all were launched by graphs, whose kernels cannot be "
+				       "counted one by one"
+				     : ": all were launched by graphs, whose kernels cannot be "
+				       "counted one by one; --graphs counts whole graphs";
 	if (!counting->table.processes)
 		return ": no process with the injection library, or none that uses CUDA";
-	if (!launches)
+	if (!(options->graphs ? graphs : launches))
 		return ": none was launched";
 	if (matched && missed == matched)
-		return ": CUPTI returned no values for those that ran (CUPTI of CUDA 12.8 and 12.9 "
-		       "never does with driver 580, see cuda-trace doctor)";
+		return options->graphs
+			       ? ": CUPTI returned no values for those that ran, or graphs were "
+				 "captured meanwhile"
+			       : ": CUPTI returned no values for those that ran (CUPTI of CUDA "
+				 "12.8 "
+				 "and 12.9 never does with driver 580, see cuda-trace doctor)";
 	if (matched > missed && gathers)
 		return ": values come after half a second, and a signal ended the program, or this "
 		       "tool, before that";
@@ -212,8 +231,8 @@ int counter_session__end(struct counting *counting, const struct profile_options
 {
 	if (!counting->table.counted && status == EXIT_OK) {
 		if (!counting->failures)
-			fprintf(stderr, "cuda-trace profile: no kernel was counted%s\n",
-				guess(counting, options));
+			fprintf(stderr, "cuda-trace profile: no %s was counted%s\n",
+				options->graphs ? "graph" : "kernel", guess(counting, options));
 		status = EXIT_TROUBLE;
 	}
 	counter_table__free(&counting->table);

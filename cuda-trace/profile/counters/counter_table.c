@@ -200,6 +200,16 @@ static void sum_up(struct counter_kernel *kernel, const struct counter_kernel *a
 	}
 }
 
+static void name_graph(struct counter_kernel *alone, uint32_t graph)
+{
+	static char name[24];
+
+	alone->name = name;
+	alone->is_graph = true;
+	alone->graph = graph != CUDA_COUNTERS_SOME_GRAPH ? graph : 0;
+	snprintf(name, sizeof(name), alone->graph ? "graph %u" : "graph", graph);
+}
+
 static void fill(struct counter_kernel *alone, struct process *process,
 		 const struct counter_process *whose, const struct cuda_counters *record)
 {
@@ -218,6 +228,8 @@ static void fill(struct counter_kernel *alone, struct process *process,
 	};
 	memcpy(alone->grid, record->grid, sizeof(alone->grid));
 	memcpy(alone->block, record->block, sizeof(alone->block));
+	if (record->graph)
+		name_graph(alone, record->graph);
 }
 
 bool counter_table__read(struct counter_table *table, struct process *process,

@@ -22,8 +22,11 @@ struct counter_sum {
 	uint64_t count; /* launches that had it */
 };
 
+/* Or a graph, which has neither shape nor registers. */
 struct counter_kernel {
 	char *name;
+	bool is_graph;
+	uint32_t graph; /* id of an executable graph, 0 = none, or not known */
 	uint32_t grid[3], block[3];
 	uint32_t registers, static_shared, dynamic_shared;
 	int64_t capability, multiprocessors;
@@ -57,6 +60,7 @@ struct counter_table {
 	uint64_t counted;
 	uint64_t unkept; /* launches of kernels beyond the table's limit */
 	bool by_turns;	 /* a launch has some of the metrics, others have the others */
+	bool graphs;	 /* launches of graphs were requested, not kernels */
 };
 
 /* process->data is ours: NULL if there is no memory. */
@@ -68,8 +72,8 @@ void counter_table__state(struct counter_table *table, struct process *process,
 			  const struct cuda_counters_state *record);
 void counter_table__device(struct counter_table *table, struct process *process,
 			   const struct cuda_device *record);
-/* One launch: what is known of it, its values in `alone` as sums of one. False: it made no sense.
- */
+/* One launch: what is known of it, its values in `alone` as sums of one; its name until the next
+ * call. False: it made no sense. */
 bool counter_table__read(struct counter_table *table, struct process *process,
 			 const struct cuda_counters *record, struct counter_kernel *alone);
 /* And takes it into the sums. */

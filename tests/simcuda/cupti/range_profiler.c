@@ -5,7 +5,6 @@
 // each further pass only takes time. Ranges of the caller's own may contain graphs (H200, driver
 // 580, 13.0): a replay by kernel crashes there, and no configuration changes what a range is.
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -13,13 +12,12 @@
 #include "tests/simcuda/cupti_sass.h"
 #include "tests/simcuda/pm.h"
 #include "tests/simcuda/profiler.h"
+#include "tests/simcuda/cupti/ranges.h"
 
 #define CONTEXTS  16
 #define PASS_MS	  1
-#define SHARED	  8  /* metrics that one pass collects */
-#define PM_SHARED 16 /* and one of PM sampling */
-#define KERNEL	  64
-#define KINDS	  4
+#define SHARED	  8	     /* metrics that one pass collects */
+#define PM_SHARED 16	     /* and one of PM sampling */
 #define BLIND	  (1U << 31) /* of the passes: automatic ranges stay empty */
 
 struct host {
@@ -29,16 +27,6 @@ struct host {
 
 struct config {
 	uint32_t passes, hash; /* of the metrics */
-};
-
-/* Which kernels ran in it, and how often; the last one ends then. */
-struct range {
-	uint64_t end;
-	uint32_t kinds;
-	struct {
-		char name[KERNEL];
-		uint32_t times;
-	} kernels[KINDS];
 };
 
 struct image {
@@ -223,19 +211,6 @@ CUptiResult cuptiProfilerHostGetNumOfPasses(struct cupti_host_passes *parameters
 	return CUPTI_SUCCESS;
 }
 
-/* A sum is of all kernels, and anything else that of the first. */
-static double value_of(const struct range *range, const char *metric)
-{
-	size_t length = strlen(metric);
-	double sum = 0;
-
-	if (range->kinds && (length < 4 || strcmp(metric + length - 4, ".sum")))
-		return sim_metric__value(range->kernels[0].name, metric);
-	for (uint32_t i = 0; i < range->kinds; i++)
-		sum += range->kernels[i].times * sim_metric__value(range->kernels[i].name, metric);
-	return sum;
-}
-
 CUptiResult cuptiProfilerHostEvaluateToGpuValues(struct cupti_host_evaluate *parameters)
 {
 	const struct image *image = (const void *)parameters->data;
@@ -247,8 +222,8 @@ CUptiResult cuptiProfilerHostEvaluateToGpuValues(struct cupti_host_evaluate *par
 		return CUPTI_ERROR_INVALID_PARAMETER;
 	for (size_t i = 0; i < parameters->count; i++)
 		parameters->values[i] = image->stale ? NAN
-						     : value_of(&image->list[parameters->range],
-								parameters->names[i]);
+						     : range__value(&image->list[parameters->range],
+								    parameters->names[i]);
 	return CUPTI_SUCCESS;
 }
 
@@ -373,8 +348,9 @@ CUptiResult cuptiRangeProfilerStop(struct cupti_range_stop *parameters)
 {
 	struct profiler *profiler = parameters->object;
 
-	FAIL_ON_REQUEST(RangeProfilerStop);
+	/* Also where it fails: nobody knows what goes on then. */
 	profiler->started = false;
+	FAIL_ON_REQUEST(RangeProfilerStop);
 	bridge__get()->log("profiler_stop");
 	parameters->all_submitted = 1;
 	if (profiler->pushed)
@@ -457,27 +433,11 @@ void range_profiler__runs(void)
 /* Of the launch call that this thread is in. */
 static _Thread_local struct range launched;
 
-static void add(struct range *to, const char *kernel, uint32_t times)
-{
-	uint32_t at = 0;
-
-	while (at < to->kinds && strcmp(to->kernels[at].name, kernel))
-		at++;
-	if (at == KINDS)
-		return;
-	if (at == to->kinds) {
-		to->kinds++;
-		to->kernels[at].times = 0;
-		snprintf(to->kernels[at].name, KERNEL, "%s", kernel);
-	}
-	to->kernels[at].times += times;
-}
-
 void range_profiler__ran(const char *kernel, uint64_t end)
 {
 	if (!used)
 		return;
-	add(&launched, kernel, 1);
+	range__add(&launched, kernel, 1);
 	launched.end = end > launched.end ? end : launched.end;
 }
 
@@ -506,9 +466,7 @@ static void launched_in_range(struct profiler *profiler, const struct range *one
 		return;
 	}
 	pass(profiler);
-	for (uint32_t i = 0; i < one->kinds; i++)
-		add(&profiler->open, one->kernels[i].name, one->kernels[i].times);
-	profiler->open.end = one->end > profiler->open.end ? one->end : profiler->open.end;
+	range__join(&profiler->open, one);
 }
 
 static void launched_automatically(struct profiler *profiler, const struct range *one)
