@@ -102,6 +102,8 @@ static bool take(void)
 
 	copy_place();
 	place.taken = copy.number;
+	/* An older tool that comes next does not write them. */
+	place.flags = 0;
 	if (!makes_sense()) {
 		status__trouble(CUDA_AGENT_REQUEST, "request",
 				"what is to be counted came damaged: nothing is");
@@ -120,9 +122,8 @@ bool counter_requests__look(bool listened, bool in_use)
 	if (by_environment)
 		return true;
 	if (!listened) {
-		/* An older tool that comes next does not know of flags. */
 		if (listened_before)
-			place.number = place.taken = place.flags = 0;
+			place.number = place.taken = 0;
 		listened_before = taken = false;
 		return false;
 	}

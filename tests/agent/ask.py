@@ -14,9 +14,9 @@ HEAD = "<QQIIIIQQQQ"
 CAPACITY = 34816
 
 
-def checksum(skip, limit, text):
+def checksum(skip, limit, text, flags=0):
     value = 0xCBF29CE484222325
-    for byte in struct.pack("<QQ", skip, limit) + text:
+    for byte in struct.pack("<QQ", skip, limit) + text + (struct.pack("<I", flags) if flags else b""):
         value = (value ^ byte) * 0x100000001B3 % 2**64
     return value
 
@@ -64,7 +64,8 @@ def main():
     memory.seek(place)
     magic, instance, size, taken, number, *_ = struct.unpack(HEAD, memory.read(struct.calcsize(HEAD)))
     text = TEXTS.get(kind, TEXTS["good"])
-    length, total = len(text), checksum(0, 0, text)
+    length, flags = len(text), {"flags": 2, "graphs": 1, "flags without sum": 1}.get(kind, 0)
+    total = checksum(0, 0, text, flags if kind != "flags without sum" else 0)
     if kind == "noise":
         text = random.Random(1).randbytes(CAPACITY)
         length, total = CAPACITY, checksum(0, 0, text)
@@ -82,7 +83,7 @@ def main():
         total ^= 1
     number = max(number, taken) + 1
     memory.seek(place + 28)
-    memory.write(struct.pack("<IQQQQ", length, 0, 0, 0, total) + text.ljust(CAPACITY, b"\0"))
+    memory.write(struct.pack("<IQQQQ", length, 0, 0, 0, total) + text.ljust(CAPACITY, b"\0") + struct.pack("<I", flags))
     memory.seek(place + 24)
     memory.write(struct.pack("<I", number))
     print(number, answer(memory, place, number))

@@ -216,6 +216,17 @@ launches() {
 	assert_equal "$(lines counters_state '.[0].graphs')" "$((2 * $(expect_key program graphs)))"
 }
 
+@test "profile --counters --graphs (launches that fail) counts the others, with their own values" {
+	SIMCUDA_FAIL_LAUNCH=10 counted $EXECUTED -- "$STORM" -n 100 -g 1 --keep-going
+	unharmed
+	assert_equal "$(launches)" '[[28,90]]'
+	assert_equal "$(lines counters_state '.[0] | [.outcome, .matched, .counted, .missed]')" '["on",100,90,10]'
+	# What is no graph at all.
+	run -1 counted $EXECUTED -- "$WORKLOADS/refused"
+	unharmed
+	assert_equal "$(lines counters_state '.[0] | [.matched, .counted] | .[0] > 0 and .[1] == 0')" true
+}
+
 @test "profile --counters --graphs (no graph is launched) says so" {
 	run -1 counted $EXECUTED -- "$STORM" -n 20
 	grep -q 'no graph was counted: none was launched' err

@@ -136,7 +136,7 @@ all_off() {
 	# The agent has heard that somebody listens.
 	wait_for 20 grep -q '^status ' listen.out
 	for kind in noise "no end" "one text" "three texts" "no metric" control space "not ASCII" long "too long" \
-		short nothing cut sum; do
+		short nothing cut sum flags "flags without sum"; do
 		run -0 python3 "$TOP/tests/agent/ask.py" "$storm_PID" "$kind"
 		# It was seen.
 		assert_equal "$kind ${output%% *}" "$kind ${output##* }"
@@ -146,7 +146,7 @@ all_off() {
 	wait_for 20 grep -q profiler_enable log
 	kill -INT "$listen_PID" 2>/dev/null || true
 	wait "$listen_PID" || true
-	assert_equal "$(sed -n 's/^probe=error hits=\([0-9]*\).*/\1/p' listen.out)" 14
+	assert_equal "$(sed -n 's/^probe=error hits=\([0-9]*\).*/\1/p' listen.out)" 16
 	kill -TERM "$storm_PID"
 	run -1 grep "^[0-9]* [0-9]* fault" log
 }

@@ -79,11 +79,16 @@ static void launched(struct worker *worker, CUresult result)
 		program__check(result, "cuLaunchKernel");
 }
 
+static void graph_launched(CUresult result)
+{
+	if (!settings.keep_going)
+		program__check(result, "cuGraphLaunch");
+}
+
 static void launch_once(struct worker *worker, uint64_t number, CUstream stream)
 {
 	if (settings.graphs && number % settings.graphs == settings.graphs - 1)
-		program__check(counted__graph_launch(graph, stream, GRAPH_KERNELS, 0, 0, 0),
-			       "cuGraphLaunch");
+		graph_launched(counted__graph_launch(graph, stream, GRAPH_KERNELS, 0, 0, 0));
 	else if (settings.vary)
 		launched(worker, launch_varied(number, stream));
 	else

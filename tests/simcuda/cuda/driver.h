@@ -234,6 +234,8 @@ const char *function__shown(const void *function);
 const char *function__remembered(CUfunction function);
 /* From now on launches find no driver (x86-64). */
 void wrapper__end(void);
+/* Is it the turn of one that fails? */
+bool launch__fails(void);
 CUresult launch__check(const struct launch *launch);
 void launch__push(CUstream stream, const struct launch *launch, uint32_t graph, uint64_t node);
 

@@ -376,7 +376,7 @@ static CUresult graph__launch(CUgraphExec exec, CUstream handle)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (stream->capture)
 		return sim_cuGraphAddChildGraphNode(&child, stream->capture, NULL, 0, exec->graph);
-	result = graph__harm(exec);
+	result = launch__fails() ? CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES : graph__harm(exec);
 	if (result)
 		return result;
 	start = clock__now() + settings__get()->latency_ns;

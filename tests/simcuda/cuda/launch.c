@@ -4,9 +4,15 @@
 
 static _Atomic uint64_t attempts, good;
 
-CUresult launch__check(const struct launch *launch)
+bool launch__fails(void)
 {
 	uint64_t every = settings__get()->fail_launch;
+
+	return every && atomic_fetch_add(&attempts, 1) % every == every - 1;
+}
+
+CUresult launch__check(const struct launch *launch)
+{
 	uint64_t block = (uint64_t)launch->block[0] * launch->block[1] * launch->block[2];
 
 	if (!function__valid(launch->function))
@@ -22,7 +28,7 @@ CUresult launch__check(const struct launch *launch)
 		return CUDA_ERROR_INVALID_VALUE;
 	if (launch->function->kernel && !launch->parameters)
 		return CUDA_ERROR_INVALID_VALUE;
-	if (every && atomic_fetch_add(&attempts, 1) % every == every - 1)
+	if (launch__fails())
 		return CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES;
 	if (settings__get()->gone_after && ++good == settings__get()->gone_after)
 		wrapper__end();
