@@ -16,15 +16,18 @@ both() {
 }
 
 part_others() {
-	local home=$work/home
+	local home=$work/home nsys
 	mkdir -p "$home"
 	command -v compute-sanitizer >/dev/null && both compute-sanitizer "grep -o 'ERROR SUMMARY: .*'" \
 		compute-sanitizer "$bundle/workloads/saxpy"
 	command -v cuda-gdb >/dev/null && both cuda-gdb "grep -o 'exited normally'" \
 		cuda-gdb -batch -ex run "$bundle/workloads/saxpy"
-	command -v nsys >/dev/null && both nsys "grep -c saxpy" \
-		sh -c 'rm -f "$1"/n.*; nsys profile -t cuda -o "$1/n" "$2" >/dev/null 2>&1; nsys stats -q -r cuda_gpu_kern_sum -f csv "$1/n.nsys-rep"' sh \
-		"$work" "$bundle/workloads/saxpy"
+	# What comes with ncu collects, but cannot convert: then it is the collected file that has the kernel's name.
+	nsys=$(command -v nsys || find /opt/nvidia -name nsys -type f -perm -u+x 2>/dev/null | head -n1)
+	# shellcheck disable=SC2016 # for the inner shell
+	[ -x "$nsys" ] && both nsys "tail -n 1" \
+		sh -c 'rm -f "$1"/n.*; "$2" profile -t cuda -o "$1/n" "$3" >"$1/n.out" 2>&1; echo "$? $(grep ^expect "$1/n.out" | cut -c1-40) $(cat "$1"/n.* | grep -ac saxpy)"' sh \
+		"$work" "$nsys" "$bundle/workloads/saxpy"
 	both torch.profiler "tail -n 1" python3 tests/gpu/torch-count.py -n 50
 	both jax.profiler "tail -n 1" python3 tests/gpu/jax-profiled.py
 	both Proton "tail -n 1" python3 tests/gpu/proton-count.py
