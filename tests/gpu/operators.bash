@@ -78,7 +78,7 @@ part_changes() {
 	timeout 60 cuda-trace report --by line --json "$db" >"$log.jsonl" 2>>"$log.err"
 	timeout 60 cuda-trace report --folded "$log.folded" "$db" 2>>"$log.err"
 	awk '$1 == "origin" {print $2, $3}' "$log.out" | sort >"$work/changes.want"
-	jq -r '"\(.line) \(.kernels)"' "$log.jsonl" | sort >"$work/changes.got"
+	jq -r '"\(.line | capture(":(?<line>[0-9]+) ").line) \(.kernels)"' "$log.jsonl" | sort >"$work/changes.got"
 	row "changed graphs: kernels by line" "$([ -s "$work/changes.want" ] && cmp -s "$work/changes.want" "$work/changes.got" && echo 1 || echo 0)" \
 		"$(comm -12 "$work/changes.want" "$work/changes.got" | wc -l) of $(wc -l <"$work/changes.want") lines"
 	timeout 60 cuda-trace stat --json -o "$log.json" -- "$work/graph-changes" >"$log.out" 2>>"$log.err"

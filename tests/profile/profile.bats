@@ -663,6 +663,21 @@ unfaulted() {
 	run ! grep -- '-g does not know' err
 }
 
+@test "profile --pc -g (graphs that are changed) parts a kernel's samples among what put it there, before and after" {
+	requires bpf sim
+	local line
+	printf '%s\n' 'spin 70 wait 1000 spin.cu 7' >script
+	parted "$WORKLOADS/graph-changes" -n 50
+	# As often as each ran: three times 50 launches of one, and of kept() three more, with another kernel between them.
+	for line in 'run_updates;capture;first 1' 'run_updates;capture;second 1' 'run_updates;capture;third 1' 'run_parameters;capture;kept 3'; do
+		assert_equal "$line: $(printf '%s\n' "${lines[@]}" | awk -v of=";${line% *};" -v times="${line##* }" '
+			/;spin;spin.cu:7;wait / { if (index($0, ";run_updates;capture;first;")) one += $NF; if (index($0, of)) this += $NF }
+			END { ratio = one ? this / one / times : 0; print (ratio > 0.98 && ratio < 1.02) ? "right" : ratio }')" "$line: right"
+	done
+	# The node that had another kernel for a while, and the one whose kernel was replaced in the graph it is copied from.
+	grep -- '-g does not know' err
+}
+
 @test "profile --pc -g -p (a graph that was created before) says that nobody knows who put its kernels there" {
 	requires bpf sim
 	printf '%s\n' 'spin 70 wait 1000 spin.cu 7' >script

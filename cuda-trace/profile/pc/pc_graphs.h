@@ -25,10 +25,13 @@ void pc_graphs__free(struct pc_graphs *graphs);
 void pc_graphs__node(struct pc_graphs *graphs, const struct cuda_graph_node *node);
 /* The call that created the node has launched its kernel from `place`; 0 = not known yet. */
 void pc_graphs__origin(struct pc_graphs *graphs, uint64_t node, uint32_t place);
-/* An executable graph was launched. */
-void pc_graphs__launch(struct pc_graphs *graphs, uint32_t graph);
-/* Calls `add` for each node of a graph that was launched; adds to `unknown`. */
-void pc_graphs__sum(const struct pc_graphs *graphs,
+/* An executable graph was launched, at this time (ns). */
+void pc_graphs__launch(struct pc_graphs *graphs, uint32_t graph, uint64_t time);
+/* Nodes do something else from then on. Where a node got another kernel, its place is not known. */
+void pc_graphs__change(struct pc_graphs *graphs, const struct cuda_graph_change *change);
+/* After all records: calls `add` for each node of a graph that was launched, and each time that it
+ * did something else; adds to `unknown`. */
+void pc_graphs__sum(struct pc_graphs *graphs,
 		    void (*add)(void *context, uint32_t place, uint64_t launches), void *context,
 		    struct pc_graphs_unknown *unknown);
 

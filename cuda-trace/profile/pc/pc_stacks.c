@@ -237,7 +237,9 @@ static void handle_host(struct pc_stacks *all, struct own *own, struct process *
 	else if (record->kind == CUDA_RECORD_GRAPH_ORIGIN)
 		handle_origin(all, own, process, (const void *)record);
 	else if (record->kind == CUDA_RECORD_GRAPH_LAUNCH && !launch->result && launch->grid[0])
-		pc_graphs__launch(own->graphs, launch->grid[0]);
+		pc_graphs__launch(own->graphs, launch->grid[0], launch->start);
+	else if (record->kind == CUDA_RECORD_GRAPH_CHANGE)
+		pc_graphs__change(own->graphs, (const void *)record);
 }
 
 void pc_stacks__record(struct pc_stacks *all, struct process *process,
