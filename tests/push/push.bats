@@ -284,7 +284,7 @@ stacks() {
 	json got/log '.headers.authorization == "Bearer s3cret-token" and .headers["x-scope-orgid"] == "tenant-7"' >equal
 	run -1 grep -r s3cret push.err counts.json
 	# A certificate that nobody vouches for.
-	push --url "https://127.0.0.1:$PORT" --token-file token --final-wait 0.1s -- "$SIM" "$WORKLOADS/saxpy"
+	push --url "https://127.0.0.1:$PORT" --token-file token --final-wait 3s -- "$SIM" "$WORKLOADS/saxpy"
 	nothing_unknown
 	json counts.json '.profiles.lost.unsent == 1' >equal
 	grep -qi certificate push.err

@@ -232,6 +232,11 @@ idle_share() {
 	json "$1" '.idle | .idle_ns / .observed_ns'
 }
 
+# own_share FILE OUT: what the program says, of the whole time.
+own_share() {
+	json "$1" "$(sed -n 's/^expect .* idle_ns=\([0-9]*\).*/\1/p' "$2") / .idle.whole_ns"
+}
+
 @test "stat --idle --sample (one planted cause each) has the idle share and the cause of the whole run, of the windows alone" {
 	local name cause
 	for name in sleeps each-sync loader; do
@@ -248,8 +253,9 @@ idle_share() {
 			([.causes[] | select(.cause == \"$cause\" or .cause == \"preempted\").ns] | add) > 0.9 * \$all"
 		# A fifth of the time is in windows. A gap is observed to its end, also where its window has ended.
 		json out.json '(.idle.observed_ns / .idle.whole_ns) / (.sample.open_ns / .sample.watched_ns) | . > 0.6 and . < 1.5'
-		jq -n "$(idle_share out.json) - $(idle_share all.json) | if . < 0 then -. else . end | . < 0.08" | grep -qx true ||
-			fail "$name: $(idle_share out.json), not $(idle_share all.json)"
+		# The program knows its own share: another run, on a machine with other load, has another.
+		jq -n "$(idle_share out.json) - $(own_share out.json out) | if . < 0 then -. else . end | . < 0.04" | grep -qx true ||
+			fail "$name: $(idle_share out.json), not $(own_share out.json out)"
 	done
 }
 
