@@ -149,16 +149,38 @@ static void say_updates(const struct report_file *file)
 			file->command, (long long)updates, updates > 1 ? "s" : "");
 }
 
+static void say_graphs(const struct report_file *file, sqlite3_stmt *row)
+{
+	if (sqlite3_column_int64(row, 0))
+		fprintf(stderr,
+			"cuda-trace %s: %lld of %lld kernels (%.1f %% of the time) are of %lld "
+			"graphs whose creation was not recorded, because it was before tracing "
+			"began or without -g: they have the stack of the graph's launch, if any\n",
+			file->command, (long long)sqlite3_column_int64(row, 0),
+			(long long)sqlite3_column_int64(row, 2), sqlite3_column_double(row, 3),
+			(long long)sqlite3_column_int64(row, 1));
+	if (sqlite3_column_int64(row, 4))
+		fprintf(stderr,
+			"cuda-trace %s: of %lld of %lld kernels (%.1f %% of the time), the call "
+			"that put them into their graph has no stack: was it outside of --range, "
+			"--steps or --profiler-api?\n",
+			file->command, (long long)sqlite3_column_int64(row, 4),
+			(long long)sqlite3_column_int64(row, 2), sqlite3_column_double(row, 5));
+}
+
 /* A share of the time, not of the kernels: kernels of graphs are often the short ones. */
 int graph_origins__say_missing(const struct report_file *file)
 {
 	static const char sql[] =
 		"SELECT count(*) FILTER (WHERE alone), count(DISTINCT "
 		"CASE WHEN alone THEN globalPid || ' ' || (graphNodeId / 0x100000000) END), "
-		"count(*), 100.0 * sum(ns) FILTER (WHERE alone) / nullif(sum(ns), 0) "
+		"count(*), 100.0 * sum(ns) FILTER (WHERE alone) / nullif(sum(ns), 0), "
+		"count(*) FILTER (WHERE bare), "
+		"100.0 * sum(ns) FILTER (WHERE bare) / nullif(sum(ns), 0) "
 		"FROM (SELECT globalPid, graphNodeId, max(end - start, 0) AS ns, "
 		"ifnull(graphNodeId, 0) <> 0 AND NOT EXISTS (SELECT 1 FROM " ORIGINS_OF_K
-		") AS alone "
+		") AS alone, ifnull(graphNodeId, 0) <> 0 AND EXISTS (SELECT 1 FROM " ORIGINS_OF_K
+		" AND o.chain IS NULL) AS bare "
 		"FROM CUPTI_ACTIVITY_KIND_KERNEL AS k)";
 	static bool said; /* each export reads the kernels */
 	sqlite3_stmt *statement = NULL;
@@ -171,15 +193,7 @@ int graph_origins__say_missing(const struct report_file *file)
 		sqlite3_finalize(statement);
 		return report_file__complain(file);
 	}
-	if (sqlite3_column_int64(statement, 0))
-		fprintf(stderr,
-			"cuda-trace %s: %lld of %lld kernels (%.1f %% of the time) are of %lld "
-			"graphs whose creation was not recorded, because it was before tracing "
-			"began or without -g: they have the stack of the graph's launch, if any\n",
-			file->command, (long long)sqlite3_column_int64(statement, 0),
-			(long long)sqlite3_column_int64(statement, 2),
-			sqlite3_column_double(statement, 3),
-			(long long)sqlite3_column_int64(statement, 1));
+	say_graphs(file, statement);
 	sqlite3_finalize(statement);
 	say_updates(file);
 	return 0;

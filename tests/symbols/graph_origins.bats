@@ -150,6 +150,15 @@ main;run;run_rewritten;rewrite;cuGraphKernelNodeSetParams_v2 1200"
 	assert_line "main;run;run_conditional;capture_to;last;captured;cuLaunchKernel 57000"
 }
 
+# Such graphs are captured when a program warms up, and replayed in the steps that are recorded.
+@test "record -g --range (a graph that was captured outside) says that its kernels have no stack of what put them there" {
+	requires bpf sim sqlite3
+	RECORD_OPTIONS="-g --range replaying" record_lingering /workloads/graph-origins "$WORKLOADS/graph-origins" -n 4 --call-graph fp
+	run -0 --separate-stderr ct report --folded - r.db
+	[[ $output == *"[no stack]"* ]] || fail "$output"
+	[[ $stderr == *"of 20 of 20 kernels (100.0 % of the time), the call that put them into their graph has no stack"* ]] || fail "not said: $stderr"
+}
+
 # They have no correlation id, and were taken for kernels that an earlier session had left.
 @test "stat, trace and record (kernels that conditional nodes launch) count each" {
 	requires bpf sim sqlite3
