@@ -6,11 +6,13 @@
  */
 #include "cuda-trace/recording/callstacks.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "cuda-trace/base/array_grow.h"
 #include "cuda-trace/base/demangle.h"
 #include "cuda-trace/base/intern.h"
+#include "cuda-trace/proc/python_name.h"
 #include "cuda-trace/recording/callstack_lines.h"
 #include "cuda-trace/recording/callstack_names.h"
 #include "cuda-trace/recording/stack_walks.h"
@@ -23,6 +25,7 @@
 #define FUNCTION_BYTES (32ul << 20)
 #define CODE_BYTES     (64ul << 20) /* of Python's code objects, of all processes */
 #define MAX_PENDING    64
+#define MAX_SAID       8
 
 struct callstacks {
 	struct callstacks_sink sink;
@@ -35,6 +38,7 @@ struct callstacks {
 	size_t code_bytes_left;
 	struct callstack_names names;
 	struct callstacks_counts counts;
+	uint32_t said_python; /* processes whose Python is not known */
 };
 
 /* A stack whose code objects have not come yet. */
@@ -52,6 +56,9 @@ struct callstacks_process {
 	struct python_codes *codes;
 	struct pending_stack *pending[MAX_PENDING];
 	uint32_t pending_count;
+	bool is_looked_at;	/* for Python */
+	bool has_python_frames; /* of an interpreter that the agent knows */
+	char python[64];	/* one that it does not know, unless has_python_frames; "" = none */
 };
 
 struct numbered_stack {
@@ -323,6 +330,25 @@ static void keep_pending(struct callstacks_process *process, const struct event 
 		number_of_address(process, native->addresses[i], i > 0);
 }
 
+static void note_python(struct callstacks_process *process, const struct event_stack *stack)
+{
+	process->has_python_frames |= stack->python != STACK_PYTHON_NONE;
+	if (process->is_looked_at || process->has_python_frames)
+		return;
+	process->is_looked_at = true;
+	python_name__read(process->pid, process->python, sizeof(process->python));
+}
+
+static void say_python(const struct callstacks_process *process)
+{
+	if (process->python[0] && !process->has_python_frames &&
+	    process->all->said_python++ < MAX_SAID)
+		fprintf(stderr,
+			"cuda-trace: process %u runs %s, whose frames are not known: no Python "
+			"functions are in its stacks (they are known of CPython 3.11 to 3.13)\n",
+			process->pid, process->python);
+}
+
 void callstacks_process__take(struct callstacks_process *process, const struct event *event)
 {
 	const struct event_stack *stack = (const void *)event->data;
@@ -337,6 +363,7 @@ void callstacks_process__take(struct callstacks_process *process, const struct e
 		stack_walks__handle_copy(process->walks, (const void *)event->data);
 		return;
 	}
+	note_python(process, stack);
 	stack_walks__find(process->walks, stack, &native);
 	if (is_known(process, stack))
 		add_stack(process, stack, &native);
@@ -349,6 +376,7 @@ void callstacks_process__free(struct callstacks_process *process)
 	if (!process)
 		return;
 	add_pending(process, true);
+	say_python(process);
 	stack_walks__free(process->walks);
 	mappings__free(process->mappings);
 	python_codes__free(process->codes);

@@ -121,6 +121,20 @@ teardown() {
 	[ -n "$any" ] || skip "needs CPython 3.11, 3.12 or 3.13"
 }
 
+@test "record -g, profile --pc -g (a Python whose frames are not known) say which one, and nothing where there is none" {
+	requires bpf sim
+	# What the agent and the tool see of CPython before 3.11: the runtime, no version, and the name of the file.
+	echo 'char _PyRuntime[4096];' | cc -shared -fPIC -x c -o libpython3.10.so.1.0 -
+	ct record -g --call-graph fp -o r.db -- env LD_PRELOAD="$PWD/libpython3.10.so.1.0" "$SIM" "$WORKLOADS/stacks" -n 50 >out 2>err
+	grep -qE '^cuda-trace: process [0-9]+ runs libpython3\.10\.so\.1\.0, whose frames are not known: no Python functions are in its stacks' err ||
+		fail "$(cat err)"
+	assert_equal "$(grep -c 'whose frames are not known' err)" 1
+	ct record -g --call-graph fp -o n.db -- "$SIM" "$WORKLOADS/stacks" -n 50 >out 2>err
+	run ! grep 'whose frames are not known' err
+	ct record -g --call-graph fp -o p.db -- "$SIM" python3 "$TOP/tests/workloads/stacks.py" 3 >out 2>err
+	run ! grep 'whose frames are not known' err
+}
+
 @test "record -g (code without names) counts addresses, which --symbols names elsewhere" {
 	requires bpf sim sqlite3 strip
 	local build_id

@@ -4,7 +4,7 @@
 FEEDER := $(B)/tests/recording/store/feeder
 FEEDER_OBJS := $(patsubst %.c,$(B)/obj/%.o,tests/recording/store/feeder.c \
 	$(wildcard $(addsuffix /*.c,$(addprefix cuda-trace/,base foreign origin recording symbols))) \
-	$(addprefix cuda-trace/capture/,agent_state.c nccl_calls.c process.c) $(addprefix cuda-trace/proc/,cgroup.c mps_server.c process_stat.c) \
+	$(addprefix cuda-trace/capture/,agent_state.c nccl_calls.c process.c) $(addprefix cuda-trace/proc/,cgroup.c mps_server.c process_stat.c python_name.c) \
 	$(addprefix cuda-trace/collectives/,collectives.c comm_alignment.c comm_meetings.c graph_collectives.c kernel_halves.c nccl_comms.c)) \
 	$(B)/obj/generated/cri.pb-c.o
 POWERCUT_OBJS := $(FEEDER_OBJS) $(B)/obj/tests/recording/store/powercut.o
