@@ -240,7 +240,7 @@ flood() {
 	while [ "$1" != -- ]; do flags+=("$1"); shift; done
 	shift
 	cc -std=gnu11 -g -O1 "${flags[@]}" -D_GNU_SOURCE -I"$TOP" -o flood "$TOP/tests/symbols/stacks/flood.c" \
-		$(tool_sources callstacks callstack_names callstack_lines stack_walks unwind unwind_memo unwind_tables eh_frame cfa_program dwarf_cursor demangle intern mappings perf_map python_code symbol_files debuginfod symbols file_parser debug_lines source_lines debug_inlines inlined_calls line_table dwarf_sections dwarf_abbrevs dwarf_unit dwarf_ranges text foreign_elf foreign_file foreign_lookup foreign_child foreign_mount foreign_job foreign_allowance \
+		$(tool_sources callstacks python_name callstack_names callstack_lines stack_walks unwind unwind_memo unwind_tables eh_frame cfa_program dwarf_cursor demangle intern mappings perf_map python_code symbol_files debuginfod symbols file_parser debug_lines source_lines debug_inlines inlined_calls line_table dwarf_sections dwarf_abbrevs dwarf_unit dwarf_ranges text foreign_elf foreign_file foreign_lookup foreign_child foreign_mount foreign_job foreign_allowance \
 			process_stat foreign_sandbox rooted_path clock array_grow) \
 		-lelf -lz -lzstd -lstdc++ 2>cc.err || skip "cannot build: $(head -n 1 cc.err)"
 	run -0 ./flood "$@"
