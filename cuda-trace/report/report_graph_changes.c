@@ -18,7 +18,7 @@
 #include "cuda-trace/base/sorted.h"
 #include "cuda-trace/report/report_scan.h"
 
-#define GRAPH_OF(id) ((id) >> 32)
+#define GRAPH_OF(id) ((id) >> 32) /* 32 bits; below 0 of nodes that stand for calls */
 
 struct change {
 	int64_t process, exec, node; /* 0: of no executable graph; all nodes of it */
@@ -55,10 +55,10 @@ static int read_change(void *context, int columns, sqlite3_value **row)
 	};
 	struct change change = {
 		.process = graph_node__process(&call),
-		.exec = sqlite3_value_int64(row[2]),
+		.exec = (uint32_t)sqlite3_value_int64(row[2]),
 		.node = sqlite3_value_int64(row[3]),
 		.time = call.time,
-		.graph = sqlite3_value_int64(row[4]),
+		.graph = (uint32_t)sqlite3_value_int64(row[4]),
 	};
 
 	if (changes->count == GRAPH_NODES_MAX) {
@@ -205,17 +205,9 @@ static const struct change *change_of(const struct graph_changes *changes,
 	return found && found->time >= node->time ? found : NULL;
 }
 
-static bool is_before(const struct graph_node *node, int64_t process, int64_t id)
-{
-	int64_t own = graph_node__process(node);
-
-	return own < process || (own == process && node->id < id);
-}
-
 static size_t first_of(const struct graph_nodes *nodes, int64_t process, int64_t graph)
 {
-	return sorted__count_before(nodes->count, i,
-				    is_before(&nodes->list[i], process, graph << 32));
+	return graph_nodes__first(nodes, process, (int64_t)((uint64_t)graph << 32));
 }
 
 /* The node of `graph` whose work the node of an executable graph does since an update: that in the

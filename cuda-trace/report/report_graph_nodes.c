@@ -137,10 +137,15 @@ static bool is_before(const struct graph_node *node, int64_t process, int64_t id
 	       (graph_node__process(node) == process && node->id < id);
 }
 
+size_t graph_nodes__first(const struct graph_nodes *nodes, int64_t process, int64_t id)
+{
+	return sorted__count_before(nodes->count, i, is_before(&nodes->list[i], process, id));
+}
+
 const struct graph_node *graph_nodes__find(const struct graph_nodes *nodes, int64_t process,
 					   int64_t id)
 {
-	size_t low = sorted__count_before(nodes->count, i, is_before(&nodes->list[i], process, id));
+	size_t low = graph_nodes__first(nodes, process, id);
 
 	if (low == nodes->count || nodes->list[low].id != id ||
 	    graph_node__process(&nodes->list[low]) != process)

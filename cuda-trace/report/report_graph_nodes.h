@@ -41,6 +41,8 @@ int graph_nodes__add(struct graph_nodes *nodes, const struct graph_node *node);
 int graph_nodes__read(struct graph_nodes *nodes, const struct report_file *file);
 /* After the last one: makes them searchable, and finds the call stacks. Likewise. */
 int graph_nodes__finish(struct graph_nodes *nodes, const struct report_file *file);
+/* The place in the list of the process's first node with this id or a larger one. */
+size_t graph_nodes__first(const struct graph_nodes *nodes, int64_t process, int64_t id);
 /* NULL = there is none. */
 const struct graph_node *graph_nodes__find(const struct graph_nodes *nodes, int64_t process,
 					   int64_t id);

@@ -2,7 +2,9 @@
 /*
  * Failure modes: 1. the driver numbers nodes in another way: then the number of the next node that
  * it reports differs, and no inner node gets an origin. 2. graphs without end: the latest
- * INNER_GRAPHS_MAX count, and one that is not among them makes all inner nodes unknown.
+ * INNER_GRAPHS_MAX count, and one that is not among them makes all inner nodes unknown. 3. an
+ * instantiation fails after it has begun: copies are not counted until the thread's next one has
+ * ended, whose inner nodes are unknown.
  */
 #include "libcupti-usdt/base/inner_graphs.h"
 

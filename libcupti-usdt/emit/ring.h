@@ -57,9 +57,10 @@ struct ring {
 	_Atomic(uint64_t) sending; /* the batch that it sends: union sending; 0 = none */
 	uint64_t node_created;	   /* when the owner last created a node of a graph; its own */
 	uint64_t node;		   /* the id of that node */
-	const char *kernel_before; /* graph_changes.c; its own, too */
-	bool asks_driver;
-	struct inner_graphs inner;  /* likewise */
+	uint32_t
+		replacing; /* the call that gives a node another kernel, by correlation; 0 = none */
+	bool asks_driver;  /* the owner is in a call of the driver that the agent makes */
+	struct inner_graphs inner;  /* its own, too */
 	uint8_t groups[RING_SLOTS]; /* of each record, and how far it has come: SLOT_ */
 	struct slot slots[RING_SLOTS];
 	struct batch staging; /* the holder's; not on a launching thread's small stack */

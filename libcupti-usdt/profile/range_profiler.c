@@ -18,11 +18,11 @@
  * - Enabled for one configuration it takes another one without a word, and each value is NaN then
  * (H100). So another set of metrics means disabling and enabling, 0.2 to 0.4 s.
  * - A graph that is launched between start and stop has no effect at all where CUPTI replays; where
- * the caller does, stopping fails afterwards (999). Both not so in a range that the caller pushes
- * and pops: such a range counts the graph, which has its effect, and lies where the caller waits
- * for it in between. Its time (gpu__time_duration) then has the launch and that wait in it, 19 to
- * 57 us for three kernels of 1.5 us. Replaying such ranges by CUPTI crashes; and who was enabled
- * for automatic ranges cannot push any: the request decides once.
+ * the caller does, stopping fails afterwards (999). Neither happens in a range that the caller
+ * pushes and pops: if the caller waits for the graph before the pop, the graph has its effect, and
+ * is counted. The range's time (gpu__time_duration) contains the launch and that wait, 19 to 57 us
+ * for three kernels of 1.5 us. Replaying such ranges by CUPTI crashes. A context that was enabled
+ * for automatic ranges accepts no push, so a request has one way for all of its launches.
  * - Querying counter availability is not required, and takes half a second. But with 12.8 and 12.9
  *   the configuration has one pass then, and as many as are needed where it is queried.
  * - With 12.8 and 12.9 (driver 580) automatic ranges stay empty all the same, those that a caller

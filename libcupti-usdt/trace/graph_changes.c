@@ -70,21 +70,12 @@ static void *node_of(enum change change, const void *params)
 	return change == CHANGE_NODE ? set->node : exec_set->node;
 }
 
-void graph_changes__enter(struct ring *ring, const struct cupti_callback_data *data)
+static const void *about_of(enum change change, const void *params)
 {
-	enum change change = change_of(data->function_name);
+	const struct graph_set_params *set = params;
+	const struct graph_exec_set_params *exec_set = params;
 
-	if (!ring || (change != CHANGE_NODE && change != CHANGE_EXEC_NODE) || !data->params ||
-	    !are_wanted())
-		return;
-	ring->asks_driver = true;
-	ring->kernel_before = cuda_driver__node_kernel_name(node_of(change, data->params));
-	ring->asks_driver = false;
-}
-
-bool graph_changes__asks(const struct ring *ring)
-{
-	return ring && ring->asks_driver;
+	return change == CHANGE_NODE ? set->about : exec_set->about;
 }
 
 /* NULL = it is no kernel's node, or the driver cannot say. */
@@ -101,15 +92,31 @@ static const char *kernel_after(const char *call, const void *about)
 	return kernel ? cuda_driver__kernel_name(kernel->function, kernel->kernel) : NULL;
 }
 
-static bool is_replaced(const struct ring *ring, enum change change,
-			const struct cupti_callback_data *data)
+/* The driver may log calls that fail, so only a node that has a kernel is looked up. */
+static bool replaces(enum change change, const struct cupti_callback_data *data)
 {
-	const struct graph_set_params *set = data->params;
-	const struct graph_exec_set_params *exec_set = data->params;
-	const char *after = kernel_after(data->function_name,
-					 change == CHANGE_NODE ? set->about : exec_set->about);
+	const char *after = kernel_after(data->function_name, about_of(change, data->params));
+	const char *before =
+		after ? cuda_driver__node_kernel_name(node_of(change, data->params)) : NULL;
 
-	return after && ring->kernel_before && strcmp(after, ring->kernel_before) != 0;
+	return before && strcmp(before, after) != 0;
+}
+
+void graph_changes__enter(struct ring *ring, const struct cupti_callback_data *data)
+{
+	enum change change = change_of(data->function_name);
+
+	if (!ring || (change != CHANGE_NODE && change != CHANGE_EXEC_NODE) || !data->params ||
+	    !are_wanted())
+		return;
+	ring->asks_driver = true;
+	ring->replacing = replaces(change, data) ? data->correlation : 0;
+	ring->asks_driver = false;
+}
+
+bool graph_changes__asks(const struct ring *ring)
+{
+	return ring && ring->asks_driver;
 }
 
 /* False: what the nodes' kernels are of stays what it was. */
@@ -118,7 +125,7 @@ static bool describe(struct cuda_graph_change *record, const struct ring *ring, 
 {
 	const struct graph_update_params *update = data->params;
 	const struct graph_exec_set_params *set = data->params;
-	bool replaced = change != CHANGE_UPDATE && is_replaced(ring, change, data);
+	bool replaced = change != CHANGE_UPDATE && ring->replacing == data->correlation;
 
 	if (change != CHANGE_NODE)
 		record->exec = graph_nodes__exec_id(set->exec);

@@ -192,7 +192,7 @@ main;run;run_rewritten;rewrite;cuGraphKernelNodeSetParams_v2 1200"
 @test "report (a recording in which nodes and changes go round in circles) ends, and gives no origin" {
 	requires bpf sim sqlite3
 	record_lingering /workloads/graph-changes "$WORKLOADS/graph-changes" -n 3 --call-graph fp
-	sqlite3 r.db "UPDATE CUDA_GRAPH_NODE_EVENTS SET originalGraphNodeId = graphNodeId + 1;
+	sqlite3 r.db "UPDATE CUDA_GRAPH_NODE_EVENTS SET originalGraphNodeId = graphNodeId;
 		UPDATE CUDA_TRACE_GRAPH_CHANGES SET graphId = ifnull(graphExecId, 1), end = 0;
 		INSERT INTO CUDA_TRACE_GRAPH_CHANGES (start, end, globalTid, correlationId, graphExecId, graphId)
 			SELECT start, end + 1, globalTid, correlationId, graphId, graphId FROM CUDA_TRACE_GRAPH_CHANGES"
