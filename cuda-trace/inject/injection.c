@@ -69,7 +69,11 @@ static void pause_briefly(void)
 	nanosleep(&pause, NULL);
 }
 
-/* Does any live frame of the stack lead into the dynamic loader, which holds its lock then? */
+/*
+ * Does any live frame of the stack lead into the dynamic loader, which holds its lock then? It
+ * calls others through pointers only. Of its direct calls, words from the program's start remain:
+ * what it asks the CPU about its caches leaves one where main()'s variables lie later.
+ */
 static bool is_in_loader(const struct work *work, uint64_t stack)
 {
 	static uint64_t words[STACK_LOOK / sizeof(uint64_t)];

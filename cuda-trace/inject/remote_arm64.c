@@ -138,14 +138,14 @@ uint64_t remote_machine__address(uint64_t stored)
 	return stored & 0xffffffffffffull;
 }
 
-/* bl, or blr in any of its forms. */
+/* blr in any of its forms. */
 bool remote_machine__is_return(const struct injection_target *target, uint64_t address)
 {
 	uint32_t before;
 
 	if (address & 3 || pread(target->memory, &before, sizeof(before), address - 4) != 4)
 		return false;
-	return (before & 0xfc000000) == 0x94000000 || (before & 0xfefff000) == 0xd63f0000;
+	return (before & 0xfefff000) == 0xd63f0000;
 }
 
 /* "nr arguments... sp pc" */

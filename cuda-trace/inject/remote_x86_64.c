@@ -115,7 +115,7 @@ uint64_t remote_machine__address(uint64_t stored)
 	return stored;
 }
 
-/* call rel32, or a call through a register or memory (ff /2), which has two to seven bytes. */
+/* A call through a register or memory (ff /2), which has two to seven bytes. */
 bool remote_machine__is_return(const struct injection_target *target, uint64_t address)
 {
 	uint8_t before[7];
@@ -123,8 +123,6 @@ bool remote_machine__is_return(const struct injection_target *target, uint64_t a
 	if (pread(target->memory, before, sizeof(before), address - sizeof(before)) !=
 	    sizeof(before))
 		return false;
-	if (before[2] == 0xe8)
-		return true;
 	for (int i = 0; i < 6; i++)
 		if (before[i] == 0xff && (before[i + 1] >> 3 & 7) == 2)
 			return true;

@@ -141,6 +141,23 @@ ends_well() { # NAME
 	done
 }
 
+@test "attach (a word of the loader is left on the stack) goes on if no call out of the loader can have left it" {
+	[ "$(uname -m)" = x86_64 ] || skip "the program looks for x86-64's call instructions"
+	local kind answer
+	cc -O2 -o leftover "$TOP/tests/inject/leftover.c" -ldl
+	for kind in direct pointer; do
+		plain busy ./leftover $kind
+		ready busy
+		answer=$(attach -p "$busy_PID" 2>&1) || true
+		kill "$busy_PID"
+		if [ $kind = direct ]; then
+			assert_equal "$answer" "$busy_PID: attached"
+		else
+			assert_equal "$answer" "cuda-trace attach: process $busy_PID: its threads are inside the dynamic loader"
+		fi
+	done
+}
+
 @test "attach (the tool and its helper are killed at any moment) harms no program" {
 	local i attached=0
 	for i in $(seq 20); do
