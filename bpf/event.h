@@ -168,13 +168,15 @@ struct event_stack_copy {
 struct event_code {
 	__u64 code;
 	__u64 key;
+	__u32 version; /* of CPython: struct cuda_python */
 	__s32 first_line;
 	__u32 file_bytes, name_bytes;
 	__u32 file_width, name_width; /* bytes a character; 0 = unreadable */
 	__u32 table_bytes;	      /* of table; fewer than there are if that is too long */
+	__u32 unused;
 	__u8 file[CODE_FILE_LEN];
 	__u8 name[CODE_NAME_LEN];
-	__u8 table[]; /* co_linetable */
+	__u8 table[]; /* co_linetable, before 3.10 co_lnotab */
 };
 
 /* Functions of NCCL whose entries are observed: cookies of the links. */
@@ -251,7 +253,7 @@ struct event {
 _Static_assert(sizeof(struct event) == 80, "no hidden padding");
 _Static_assert(sizeof(struct event_stack) == 2960, "no hidden padding");
 _Static_assert(sizeof(struct event_stack_copy) == 80, "no hidden padding");
-_Static_assert(sizeof(struct event_code) == 808, "no hidden padding");
+_Static_assert(sizeof(struct event_code) == 816, "no hidden padding");
 _Static_assert(sizeof(struct event_collective) == 88, "no hidden padding");
 
 enum start_kind {

@@ -48,6 +48,9 @@ struct mm_struct {
 
 struct thread_struct {
 	unsigned long fsbase; /* x86 */
+	struct {
+		unsigned long tp_value;
+	} uw; /* arm64 */
 } __attribute__((preserve_access_index));
 
 struct task_struct {

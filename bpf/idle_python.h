@@ -67,6 +67,7 @@ static __always_inline void keep_code(struct python_work *work, const struct idl
 		return;
 	to->code = frame->code;
 	to->key = frame->key;
+	to->version = python->version;
 	to->first_line = read_half(frame->code + python->code_firstlineno);
 	to->file_bytes = read_text(to->file, CODE_FILE_LEN, &width, python,
 				   read_word(frame->code + python->code_filename));
@@ -98,9 +99,9 @@ static __always_inline void find_frame(struct python_work *work, __u32 pid, __u3
 	thread = python_thread(python, tid);
 	at = thread ? innermost_frame(python, thread) : 0;
 	/* Once more where it has no code: two such frames are never next to each other. */
-	if (at && read_byte(at + python->frame_owner) == python->owner_shim)
+	if (at && is_shim(python, at))
 		at = read_word(at + python->frame_previous);
-	frame.code = at ? read_word(at + python->frame_code) : 0;
+	frame.code = at ? code_of(python, at) : 0;
 	if (!frame.code)
 		return;
 	read_frame(python, at, &frame);

@@ -91,6 +91,7 @@ static __always_inline void fill_code(struct event *e, const struct cuda_python 
 	e->bytes = sizeof(*to) + bytes;
 	to->code = key->code;
 	to->key = key->key;
+	to->version = python->version;
 	to->first_line = read_half(key->code + python->code_firstlineno);
 	to->file_bytes = read_text(to->file, CODE_FILE_LEN, &width, python,
 				   read_word(key->code + python->code_filename));
@@ -151,8 +152,8 @@ static __noinline int walk_python(struct event_stack *stack, const struct parcel
 
 		/* A shim takes a place, too: with a count of its own the verifier would have to
 		 * look at every number of shims among every number of frames. */
-		if (read_byte(at + python->frame_owner) != python->owner_shim) {
-			frame.code = read_word(at + python->frame_code);
+		if (!is_shim(python, at)) {
+			frame.code = code_of(python, at);
 			if (!frame.code) {
 				stack->python = STACK_PYTHON_BROKEN;
 				break;
@@ -315,7 +316,7 @@ static __always_inline int send_stack(struct pt_regs *ctx, struct stack_thread *
 	int outcome;
 
 	if (parcel->data && !bpf_probe_read_user(&python, sizeof(python), parcel->data) &&
-	    python.runtime)
+	    python.size == sizeof(python))
 		SEND_STACK(STACK_WITH_PYTHON, &python);
 	else
 		SEND_STACK(STACK_WITHOUT_PYTHON, NULL);

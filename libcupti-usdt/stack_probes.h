@@ -24,9 +24,11 @@
 	X(stack_10000, 10000)
 
 /*
- * How to walk the frames of CPython 3.11 to 3.13: threads of interpreters form lists from `runtime`
- * on; the thread is the one whose native_thread_id is the probe's tid; its frames form a list from
- * the innermost one on. Offsets are in bytes. CUDA_PYTHON_NONE: this version has no such field.
+ * How to walk the frames of CPython 3.8 to 3.15: threads of interpreters form lists from `runtime`
+ * on; the thread is the one whose native_thread_id is the probe's tid, or whose thread_pthread is
+ * its pthread_self(); its frames form a list from the innermost one on. Offsets are in bytes.
+ * CUDA_PYTHON_NONE: this version has no such field. The lowest three bits of a pointer to code are
+ * not part of it.
  */
 struct cuda_python {
 	__u32 size;    /* of this structure */
@@ -38,18 +40,28 @@ struct cuda_python {
 	__u16 current_frame;
 	__u16 frame_code, frame_previous, frame_instruction, frame_owner;
 	__u16 frame_entry; /* 1 byte: the first frame of a call of the evaluation loop */
-	__u16 owner_shim;  /* frame_owner of a frame that stands for such a call and has no code */
+	__u16 owner_shim;  /* least frame_owner of frames that stand for such calls and have no code
+			    */
 	__u16 code_filename, code_qualname, code_linetable, code_firstlineno, code_instructions;
-	__u16 unicode_length, unicode_state;  /* of str: characters; bits 2-4 bytes each, 6 ASCII */
+	__u16 unicode_length,
+		unicode_state; /* of str: characters; 3 bits for bytes each, 1, 1 for ASCII */
 	__u16 unicode_ascii, unicode_compact; /* the characters, of ASCII ones and of others */
 	__u16 bytes_size, bytes_data;
+	__u16 thread_pthread;	/* before 3.11, which has no native_thread_id */
+	__u16 instruction_unit; /* frame_instruction is 4 bytes that count so many bytes; 0: an
+				   address */
+	__u16 unicode_kind;	/* the bit of the state with which the bytes of a character begin */
+	__u16 frame_copy;  /* 4 bytes: the number of the copy of the bytecode that is executed */
+	__u16 code_copies; /* pointer to their number, 8 bytes, and their addresses */
+	__u16 unused;
+	__s32 pthread_offset; /* pthread_self() minus the thread pointer (x86-64: the base of fs) */
 };
 #define CUDA_PYTHON_NONE 0xffff
 
 #ifdef __cplusplus
-static_assert(sizeof(struct cuda_python) == 64, "wire layout");
+static_assert(sizeof(struct cuda_python) == 80, "wire layout");
 #else
-_Static_assert(sizeof(struct cuda_python) == 64, "wire layout");
+_Static_assert(sizeof(struct cuda_python) == 80, "wire layout");
 #endif
 
 #endif

@@ -345,7 +345,7 @@ static void say_python(const struct callstacks_process *process)
 	    process->all->said_python++ < MAX_SAID)
 		fprintf(stderr,
 			"cuda-trace: process %u runs %s, whose frames are not known: no Python "
-			"functions are in its stacks (they are known of CPython 3.11 to 3.13)\n",
+			"functions are in its stacks (they are known of CPython 3.8 to 3.15)\n",
 			process->pid, process->python);
 }
 

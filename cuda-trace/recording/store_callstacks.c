@@ -196,11 +196,35 @@ static bool has_evaluation(const struct store_callstacks *stacks, const struct s
 	return false;
 }
 
+/* Does the interpreter's code begin here, seen from the innermost frame? */
+static bool begins_run(const struct store_callstacks *stacks, const struct stack *stack, size_t i)
+{
+	return is_interpreter(stacks, store_frames__at(&stacks->frames, stack->numbers[i])) &&
+	       (!i ||
+		!is_interpreter(stacks, store_frames__at(&stacks->frames, stack->numbers[i - 1])));
+}
+
+static size_t count_runs(const struct store_callstacks *stacks, const struct stack *stack)
+{
+	size_t runs = 0;
+
+	/* The outermost frame of a thread is where it begins; in a program, that is in its file. */
+	for (size_t i = 0; i + 1 < stack->frames; i++)
+		runs += begins_run(stacks, stack, i);
+	return runs;
+}
+
+/*
+ * The frames of Python stand where the evaluation loop is. Where it has no name (a compiler moved
+ * its code, and the file has no symbols for that), each run of the interpreter's code takes those
+ * of one call of the loop, and the outermost run all that are left.
+ */
 static void merge(const struct store_callstacks *stacks, const struct stack *stack,
 		  struct chain *chain)
 {
 	size_t python = stack->frames, end = python + stack->python_frames;
 	bool whole = has_evaluation(stacks, stack);
+	size_t runs = whole ? 0 : count_runs(stacks, stack);
 
 	for (size_t i = inside_call(stacks, stack); i < stack->frames; i++) {
 		const struct stored_frame *frame =
@@ -210,9 +234,14 @@ static void merge(const struct store_callstacks *stacks, const struct stack *sta
 			add(chain, frame);
 		} else if (is_evaluation(frame)) {
 			python = add_python(stacks, stack, python, chain);
+		} else if (runs && begins_run(stacks, stack, i)) {
+			do {
+				python = add_python(stacks, stack, python, chain);
+			} while (runs == 1 && python < end);
+			runs--;
 		} else if (!is_interpreter(stacks, frame) && !is_trampoline(frame)) {
 			/* Without frame pointers the walk came out somewhere outside of Python. */
-			if (!whole && is_bottom(frame))
+			if (!whole && python < end && is_bottom(frame))
 				break;
 			add(chain, frame);
 		}

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Code objects as eBPF found them. The table of lines is that of CPython 3.11 and later
- * (Objects/locations.md in its sources); it comes from the process, so every step is bounded.
+ * Code objects as eBPF found them. CPython's tables of lines have three forms (in its sources:
+ * Objects/locations.md, and before 3.11 Objects/lnotab_notes.txt, which 3.10 has in a version of
+ * its own). They come from the process, so every step is bounded.
  */
 #include "cuda-trace/symbols/python_code.h"
 
@@ -15,6 +16,7 @@
 
 struct python_code {
 	char *file, *name;
+	uint32_t version;
 	int32_t first_line;
 	uint32_t table_bytes;
 	uint8_t *table;
@@ -107,6 +109,7 @@ void python_codes__add(struct python_codes *codes, const struct event_code *even
 	code = &codes->list[codes->count++];
 	code->file = text_of(event->file, event->file_bytes, event->file_width);
 	code->name = text_of(event->name, event->name_bytes, event->name_width);
+	code->version = event->version;
 	code->first_line = event->first_line;
 	code->table_bytes = event->table_bytes;
 	code->table = malloc(event->table_bytes + 1);
@@ -176,26 +179,68 @@ static int32_t read_line_delta(struct reader *reader, unsigned int form)
 	return delta;
 }
 
-int32_t python_code__line(const struct python_code *code, int32_t instruction)
+/* 3.8 and 3.9: pairs of bytes and lines, each how much further. */
+static int32_t line_before_3_10(const struct python_code *code, uint32_t wanted)
+{
+	uint32_t line = code->first_line, address = 0;
+
+	for (uint32_t i = 0; i + 2 <= code->table_bytes; i += 2) {
+		address += code->table[i];
+		if (address > wanted)
+			break;
+		line += (int8_t)code->table[i + 1];
+	}
+	return line;
+}
+
+#define NO_LINE (-128)
+
+/* 3.10: pairs of the length of a range and the lines that it is behind the one before. */
+static int32_t line_of_3_10(const struct python_code *code, uint32_t wanted)
+{
+	uint32_t line = code->first_line, end = 0;
+
+	for (uint32_t i = 0; i + 2 <= code->table_bytes; i += 2) {
+		int8_t delta = code->table[i + 1];
+
+		end += code->table[i];
+		if (delta != NO_LINE)
+			line += delta;
+		if (wanted < end)
+			return delta == NO_LINE ? 0 : (int32_t)line;
+	}
+	return 0;
+}
+
+static int32_t line_since_3_11(const struct python_code *code, uint32_t wanted)
 {
 	struct reader reader = {code->table, code->table + code->table_bytes};
-	uint32_t line = code->first_line, unit = 0, wanted = instruction / 2;
+	uint32_t line = code->first_line, unit = 0;
 
-	if (instruction < 0)
-		return code->first_line;
 	while (reader.at < reader.end) {
 		uint8_t first = *reader.at++;
 		unsigned int form = first >> 3 & 15;
 
 		line += read_line_delta(&reader, form);
 		unit += (first & 7) + 1;
-		if (unit > wanted)
+		if (unit > wanted / 2)
 			return form == FORM_NONE ? 0 : (int32_t)line;
 		/* Each entry's first byte, and it alone, has the highest bit. */
 		while (reader.at < reader.end && !(*reader.at & 0x80))
 			reader.at++;
 	}
 	return 0;
+}
+
+int32_t python_code__line(const struct python_code *code, int32_t instruction)
+{
+	if (instruction < 0)
+		return code->first_line;
+	if (code->version < 0x030a0000)
+		return line_before_3_10(code, instruction);
+	if (code->version < 0x030b0000)
+		return line_of_3_10(code, instruction);
+	return line_since_3_11(code, instruction);
 }
 
 void python_codes__free(struct python_codes *codes)

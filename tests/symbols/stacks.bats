@@ -99,12 +99,12 @@ teardown() {
 	[[ $stderr == *"1, 10, 100, 1000 or 10000"* ]]
 }
 
-@test "record -g (Python 3.11 to 3.13, lock released, threads) shows functions and lines" {
+@test "record -g (each Python 3.11 to 3.15 that is installed, lock released, threads) shows functions and lines" {
 	requires bpf sim sqlite3
 	local python version any=
-	for python in /usr/bin/python3 python3.11 python3.12 python3.13 "$HOME"/.pyenv/versions/3.1[123].*/bin/python3; do
-		version=$("$python" -c 'import ctypes, sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null) || continue
-		case " 3.11 3.12 3.13 " in *" $version "*) ;; *) continue ;; esac
+	for python in /usr/bin/python3 python3.{11..15}{,t} "$HOME"/.pyenv/versions/3.1[1-5]*/bin/python3; do
+		version=$("$python" -c 'import ctypes, sys; print("%d.%d" % sys.version_info[:2] + getattr(sys, "abiflags", ""))' 2>/dev/null) || continue
+		case " 3.11 3.12 3.13 3.14 3.15 " in *" ${version%t} "*) ;; *) continue ;; esac
 		case "$any" in *" $version "*) continue ;; esac
 		any+=" $version "
 		rm -f r.db*
@@ -118,15 +118,38 @@ teardown() {
 		assert_output --regexp "stacks.py:[0-9]+ <module>;stacks.py:[0-9]+ main;stacks.py:[0-9]+ step;stacks.py:$(line forward) Model.forward;stacks.py:$(line forward) Model.forward.<locals>.<lambda>;stacks.py:$(line layer) layer;stacks.py:[0-9]+ launch;.*cuLaunchKernel;GPU 0;stream [0-9]+;spin 180000"
 		assert_output --regexp "threading.py:[0-9]+ Thread.run;stacks.py:[0-9]+ step;stacks.py:$(line backward) größe;.*;spin 10000"
 	done
-	[ -n "$any" ] || skip "needs CPython 3.11, 3.12 or 3.13"
+	[ -n "$any" ] || skip "needs CPython 3.11 to 3.15"
+}
+
+@test "record -g (Python 3.8, 3.9, 3.10 and free-threaded 3.14, as their headers have them) shows functions and lines" {
+	requires bpf sim
+	local minor
+	for minor in 8 9 10 14; do
+		cc -O1 -fno-omit-frame-pointer -fno-optimize-sibling-calls -rdynamic -DMINOR=$minor -I"$TOP" -o interpreter \
+			"$TOP/tests/symbols/stacks/interpreter.c" "$WORKLOADS/libprogram.a" -L"$B/simcuda" -lcuda -lpthread -ldl
+		ct record -g --call-graph fp -o r.db -- "$SIM" ./interpreter >out 2>err || fail "3.$minor: $(cat err)"
+		run -0 ct report --folded - r.db
+		assert_output --regexp "^interpreter;(.*;)?run;program.py:12 <module>;call;program.py:5 layer;counted__launch;cuLaunchKernel;GPU 0;stream [0-9]+;empty [0-9]+$"
+		run ! grep 'whose frames are not known' err
+	done
+}
+
+@test "record -g (an interpreter whose evaluation loop has no name) shows Python's functions where its code is" {
+	requires bpf sim
+	cc -O1 -fno-omit-frame-pointer -fno-optimize-sibling-calls -rdynamic -DMINOR=14 -D_PyEval_EvalFrameDefault=loop \
+		-I"$TOP" -o python3.14 "$TOP/tests/symbols/stacks/interpreter.c" "$WORKLOADS/libprogram.a" \
+		-L"$B/simcuda" -lcuda -lpthread -ldl
+	ct record -g --call-graph fp -o r.db -- "$SIM" ./python3.14 >out 2>err || fail "$(cat err)"
+	run -0 ct report --folded - r.db
+	assert_output --regexp "^python3.14;(.*;)?start_thread;program.py:12 <module>;program.py:5 layer;cuLaunchKernel;GPU 0;stream [0-9]+;empty [0-9]+$"
 }
 
 @test "record -g, profile --pc -g (a Python whose frames are not known) say which one, and nothing where there is none" {
 	requires bpf sim
-	# What the agent and the tool see of CPython before 3.11: the runtime, no version, and the name of the file.
-	echo 'char _PyRuntime[4096];' | cc -shared -fPIC -x c -o libpython3.10.so.1.0 -
-	ct record -g --call-graph fp -o r.db -- env LD_PRELOAD="$PWD/libpython3.10.so.1.0" "$SIM" "$WORKLOADS/stacks" -n 50 >out 2>err
-	grep -qE '^cuda-trace: process [0-9]+ runs libpython3\.10\.so\.1\.0, whose frames are not known: no Python functions are in its stacks' err ||
+	# What the agent and the tool see of CPython 3.7: the runtime, no version, and the name of the file.
+	echo 'char _PyRuntime[4096];' | cc -shared -fPIC -x c -o libpython3.7m.so.1.0 -
+	ct record -g --call-graph fp -o r.db -- env LD_PRELOAD="$PWD/libpython3.7m.so.1.0" "$SIM" "$WORKLOADS/stacks" -n 50 >out 2>err
+	grep -qE '^cuda-trace: process [0-9]+ runs libpython3\.7m\.so\.1\.0, whose frames are not known: no Python functions are in its stacks' err ||
 		fail "$(cat err)"
 	assert_equal "$(grep -c 'whose frames are not known' err)" 1
 	ct record -g --call-graph fp -o n.db -- "$SIM" "$WORKLOADS/stacks" -n 50 >out 2>err

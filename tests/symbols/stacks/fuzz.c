@@ -84,6 +84,7 @@ static void read_code(struct python_codes *codes, uint64_t number)
 	for (size_t i = 0; i < sizeof(space); i++)
 		space[i] = next();
 	event->code = event->key = number;
+	event->version = 0x03080000 + next() % 5 * 0x10000;
 	event->file_bytes = next() % (CODE_FILE_LEN + 1);
 	event->name_bytes = next() % (CODE_NAME_LEN + 1);
 	event->file_width = next() % 6;

@@ -60,8 +60,8 @@ launches_below() {
 # find_python: an interpreter that stacks have functions of, in $python
 find_python() {
 	python=$(command -v /usr/bin/python3 || command -v python3)
-	"$python" -c 'import ctypes, sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' ||
-		skip "needs CPython 3.11, 3.12 or 3.13"
+	"$python" -c 'import ctypes, sys; sys.exit(not (3, 8) <= sys.version_info[:2] <= (3, 15))' ||
+		skip "needs CPython 3.8 to 3.15"
 }
 
 # record_python ARGS...: r.db of Python with these arguments, a program that loads liboperators.so
