@@ -14,19 +14,22 @@ struct observations;
 struct process;
 
 /* X(enumerator, stable key, text) */
-#define UNOBSERVED_REASONS(X)                                                               \
-	X(STILL_RUNS, "still_runs",                                                         \
-	  "started by PROGRAM and still running: from now on not observed (-p PID does)")   \
-	X(NOT_STARTED, "not_started_by_program",                                            \
-	  "called cuInit() meanwhile and not started by PROGRAM, maybe by a daemon on its " \
-	  "behalf: not observed (-p PID or -a does)")                                       \
-	X(ENDED_FIRST, "ended_first",                                                       \
-	  "loaded libcuda and ended before its calls could be observed")                    \
-	X(UNPROBED, "not_probed",                                                           \
-	  "uses libcuda without a working injection library, and no probes could be set "   \
-	  "in that libcuda: not observed")                                                  \
-	X(UNATTACHED, "not_attached",                                                       \
-	  "the probes of its injection library could not be attached to: not observed")
+#define UNOBSERVED_REASONS(X)                                                                \
+	X(STILL_RUNS, "still_runs",                                                          \
+	  "started by PROGRAM and still running: from now on not observed (-p PID does)")    \
+	X(NOT_STARTED, "not_started_by_program",                                             \
+	  "called cuInit() meanwhile and not started by PROGRAM, maybe by a daemon on its "  \
+	  "behalf: not observed (-p PID or -a does)")                                        \
+	X(ENDED_FIRST, "ended_first",                                                        \
+	  "loaded libcuda and ended before its calls could be observed")                     \
+	X(UNPROBED, "not_probed",                                                            \
+	  "uses libcuda without a working injection library, and no probes could be set "    \
+	  "in that libcuda: not observed")                                                   \
+	X(UNATTACHED, "not_attached",                                                        \
+	  "the probes of its injection library could not be attached to: not observed")      \
+	X(NOT_YET, "not_yet",                                                                \
+	  "the end came before its injection library was at work: not observed (observe it " \
+	  "for longer, or run cuda-trace attach before)")
 
 enum unobserved_reason {
 #define UNOBSERVED_ENUMERATOR(name, key, text) UNOBSERVED_##name,

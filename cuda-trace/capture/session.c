@@ -3,6 +3,7 @@
  * Opens and loads the stream program, attaches it to every copy of the library, reads the ring
  * buffer and ends it all in an order that loses nothing. Called by the commands; one thread.
  */
+#include "cuda-trace/capture/session_losses.h"
 #include "cuda-trace/capture/session_parts.h"
 
 #include <bpf/bpf.h>
@@ -456,6 +457,7 @@ void session__finish(struct session *session)
 	ring_buffer__consume(session->starts);
 	session->finished = true;
 	session_processes__finish(session);
+	session_losses__note_missed(session);
 	dispatcher__close_window(session->dispatcher, monotonic__ns());
 	drain(session);
 	if (dispatcher__running(session->dispatcher))

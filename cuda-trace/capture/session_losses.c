@@ -3,15 +3,34 @@
  * What a session lost: records, as the dispatcher and eBPF count them, and processes that were not
  * or not fully observed. One thread.
  */
+#include "cuda-trace/capture/session_losses.h"
+
 #include <bpf/libbpf.h>
 #include "bpf/event.h"
 #include "bpf/stream.skel.h"
 #include "cuda-trace/attach/attachments.h"
+#include "cuda-trace/capture/descendants.h"
 #include "cuda-trace/capture/dispatcher.h"
 #include "cuda-trace/capture/losses.h"
 #include "cuda-trace/capture/observations.h"
 #include "cuda-trace/capture/session_parts.h"
 #include "cuda-trace/capture/stream_sums.h"
+#include "cuda-trace/inject/injections.h"
+
+#define RUNNING_MAX 64 /* of what PROGRAM left running */
+
+void session_losses__note_missed(struct session *session)
+{
+	uint32_t pids[RUNNING_MAX], count = 0, pid;
+
+	if (session->options.held)
+		count = descendants__list(session, session->options.pid, pids, RUNNING_MAX);
+	for (uint32_t i = 0; i < count && i < RUNNING_MAX; i++)
+		observations__miss(session->observations, pids[i], UNOBSERVED_STILL_RUNS);
+	for (uint32_t i = 0; (pid = injections__open(session->injections, i)); i++)
+		if (!dispatcher__knows(session->dispatcher, pid))
+			observations__miss(session->observations, pid, UNOBSERVED_NOT_YET);
+}
 
 void session__lost(const struct session *session, struct session_lost_counts *counts)
 {

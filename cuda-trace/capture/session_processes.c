@@ -34,7 +34,6 @@
 #include "cuda-trace/proc/process_stat.h"
 #include "cuda-trace/yield/yield_gate.h"
 
-#define RUNNING_MAX 64 /* of what PROGRAM left running */
 /* A thread waits so long for an injection to begin, which takes some 50 ms on an idle machine. */
 #define ARM_MS 1700
 
@@ -508,12 +507,6 @@ void session_processes__look_again(struct session *session)
 
 void session_processes__finish(struct session *session)
 {
-	uint32_t pids[RUNNING_MAX], count = 0;
-
 	session_processes__let_wait(session, false);
 	session_processes__look_again(session);
-	if (session->options.held)
-		count = descendants__list(session, session->options.pid, pids, RUNNING_MAX);
-	for (uint32_t i = 0; i < count && i < RUNNING_MAX; i++)
-		observations__miss(session->observations, pids[i], UNOBSERVED_STILL_RUNS);
 }

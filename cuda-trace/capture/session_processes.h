@@ -31,8 +31,7 @@ void session_processes__prepare_injections(struct session *session, const char *
 void session_processes__let_wait(struct session *session, bool wait);
 /* Looks again at processes that mapped libcuda and did not stop in the loader in time: they loaded
  * it before processes were let wait, or have ended. */
-void session_processes__look_again(struct session *session);
-/* No process waits any more. What PROGRAM leaves behind is missed from now on. */
+void session_processes__look_again(struct session *session); /* No process waits any more. */
 void session_processes__finish(struct session *session);
 
 #endif

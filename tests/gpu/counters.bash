@@ -332,6 +332,27 @@ counters_graphs() {
 	kernel=$(jq -r "select(.event == \"counters\" and .number == 5 and (.graph | not)).metrics[\"$metric\"].value" "$work/graphs.jsonl")
 	row "graphs: as its kernels" "$(awk -v g="$graph" -v k="$kernel" 'BEGIN { print (k > 0 && g == 8 * k) ? 1 : 0 }')" \
 		"$graph, known: 8 x $kernel; $(counters_state "$work/graphs--graphs.jsonl"), $(tail -n1 "$work/graphs--graphs.out")"
+	counters_graph_threads $metric
+}
+
+# Graphs of four kernels that four threads launch, with each libcupti: all are counted, and alike.
+counters_graph_threads() { # METRIC
+	local file name launched values
+	while read -r file; do
+		name=$(basename "$(dirname "$file")")/$(basename "$file")
+		case $file in *libcupti.so.11.* | *libcupti.so.13.0) continue ;; esac
+		CUDA_TRACE_LIBCUPTI=$file timeout 60 cuda-trace profile --counters "$1" --graphs --json -o "$work/threads.jsonl" -- \
+			"$bundle/workloads/launch-storm" -t 4 -n 60 -g 4 >"$work/threads.out" 2>>"$OUT/counters.err"
+		launched=$(truth_of "$work/threads.out" graph_launches)
+		values=$(jq -sc "map(select(.event == \"counters\" and .graph).metrics[\"$1\"].value) | [length, (unique | length), .[0] > 0]" \
+			"$work/threads.jsonl")
+		row "graphs of 4 threads: $name" "$([ "${launched:-0}" -gt 0 ] && [ "$values" = "[$launched,1,true]" ] && echo 1 || echo 0)" \
+			"$values of $launched"
+	done < <(libcuptis)
+}
+
+part_graph_counters() {
+	counters_graphs
 }
 
 part_turns() {

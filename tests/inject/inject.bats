@@ -158,6 +158,18 @@ ends_well() { # NAME
 	done
 }
 
+@test "stat -p (the end comes before the library is at work) says so, and counts the process as unobserved" {
+	[ "$(uname -m)" = x86_64 ] || skip "the program looks for x86-64's call instructions"
+	cc -O2 -o leftover "$TOP/tests/inject/leftover.c" -ldl
+	plain busy ./leftover pointer
+	ready busy
+	ct stat -p "$busy_PID" -d 0.5 --json -o s.json 2>err
+	assert_equal "$(jq -c '[(.missed | map(.reason)), .lost.unobserved]' s.json)" '[["not_yet"],1]'
+	grep -q "^cuda-trace: process $busy_PID (leftover): the end came before its injection library was at work" err
+	ct stat -p "$busy_PID" -d 0.5 >out 2>&1
+	run ! grep 'nothing was lost' out
+}
+
 @test "attach (the tool and its helper are killed at any moment) harms no program" {
 	local i attached=0
 	for i in $(seq 20); do
