@@ -98,10 +98,10 @@ static __always_inline void find_frame(struct python_work *work, __u32 pid, __u3
 		return;
 	thread = python_thread(python, tid);
 	at = thread ? innermost_frame(python, thread) : 0;
-	/* Once more where it has no code: two such frames are never next to each other. */
-	if (at && is_shim(python, at))
+	/* Frames without code: since 3.14, two of them are below the outermost function. */
+	for (int i = 0; i < 2 && at && is_shim(python, at); i++)
 		at = read_word(at + python->frame_previous);
-	frame.code = at ? code_of(python, at) : 0;
+	frame.code = at && !is_shim(python, at) ? code_of(python, at) : 0;
 	if (!frame.code)
 		return;
 	read_frame(python, at, &frame);

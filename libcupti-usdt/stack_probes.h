@@ -40,19 +40,19 @@ struct cuda_python {
 	__u16 current_frame;
 	__u16 frame_code, frame_previous, frame_instruction, frame_owner;
 	__u16 frame_entry; /* 1 byte: the first frame of a call of the evaluation loop */
-	__u16 owner_shim;  /* least frame_owner of frames that stand for such calls and have no code
-			    */
+	__u16 owner_shim;  /* frame_owner of frames without code is that, or greater */
 	__u16 code_filename, code_qualname, code_linetable, code_firstlineno, code_instructions;
-	__u16 unicode_length,
-		unicode_state; /* of str: characters; 3 bits for bytes each, 1, 1 for ASCII */
+	__u16 unicode_length, unicode_state;  /* of str: characters; see unicode_kind */
 	__u16 unicode_ascii, unicode_compact; /* the characters, of ASCII ones and of others */
 	__u16 bytes_size, bytes_data;
-	__u16 thread_pthread;	/* before 3.11, which has no native_thread_id */
-	__u16 instruction_unit; /* frame_instruction is 4 bytes that count so many bytes; 0: an
-				   address */
-	__u16 unicode_kind;	/* the bit of the state with which the bytes of a character begin */
-	__u16 frame_copy;  /* 4 bytes: the number of the copy of the bytecode that is executed */
-	__u16 code_copies; /* pointer to their number, 8 bytes, and their addresses */
+	__u16 thread_pthread; /* pthread_self(); before 3.11, which has no native_thread_id */
+	/* 0: frame_instruction is an address. Otherwise 4 bytes, in units of so many bytes. */
+	__u16 instruction_unit;
+	/* The first bit of unicode_state that says how many bytes a character has: three bits, one
+	 * of no interest, and one that is 1 for ASCII. */
+	__u16 unicode_kind;
+	__u16 frame_copy;  /* 4 bytes: which copy of the bytecode is executed; 0: the code's own */
+	__u16 code_copies; /* pointer to 8 bytes, the number of copies, and their addresses */
 	__u16 unused;
 	__s32 pthread_offset; /* pthread_self() minus the thread pointer (x86-64: the base of fs) */
 };

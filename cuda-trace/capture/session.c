@@ -3,7 +3,6 @@
  * Opens and loads the stream program, attaches it to every copy of the library, reads the ring
  * buffer and ends it all in an order that loses nothing. Called by the commands; one thread.
  */
-#include "cuda-trace/capture/session_losses.h"
 #include "cuda-trace/capture/session_parts.h"
 
 #include <bpf/bpf.h>
@@ -31,6 +30,7 @@
 #include "cuda-trace/attach/privileges.h"
 #include "cuda-trace/attach/probe_link.h"
 #include "cuda-trace/capture/session_filter.h"
+#include "cuda-trace/capture/session_losses.h"
 #include "cuda-trace/capture/session_processes.h"
 #include "cuda-trace/capture/agent_state.h"
 #include "cuda-trace/capture/stream_sums.h"

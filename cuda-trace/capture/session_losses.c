@@ -19,17 +19,23 @@
 
 #define RUNNING_MAX 64 /* of what PROGRAM left running */
 
+static void note_open(void *context, uint32_t pid)
+{
+	const struct session *session = context;
+
+	if (!dispatcher__knows(session->dispatcher, pid))
+		observations__miss(session->observations, pid, UNOBSERVED_NOT_YET);
+}
+
 void session_losses__note_missed(struct session *session)
 {
-	uint32_t pids[RUNNING_MAX], count = 0, pid;
+	uint32_t pids[RUNNING_MAX], count = 0;
 
 	if (session->options.held)
 		count = descendants__list(session, session->options.pid, pids, RUNNING_MAX);
 	for (uint32_t i = 0; i < count && i < RUNNING_MAX; i++)
 		observations__miss(session->observations, pids[i], UNOBSERVED_STILL_RUNS);
-	for (uint32_t i = 0; (pid = injections__open(session->injections, i)); i++)
-		if (!dispatcher__knows(session->dispatcher, pid))
-			observations__miss(session->observations, pid, UNOBSERVED_NOT_YET);
+	injections__each_open(session->injections, note_open, session);
 }
 
 void session__lost(const struct session *session, struct session_lost_counts *counts)

@@ -69,10 +69,15 @@ static void pause_briefly(void)
 	nanosleep(&pause, NULL);
 }
 
+static bool is_loader_code(const struct work *work, uint64_t address)
+{
+	return address >= work->target.loader.start && address < work->target.loader.end;
+}
+
 /*
- * Does any live frame of the stack lead into the dynamic loader, which holds its lock then? It
- * calls others through pointers only. Of its direct calls, words from the program's start remain:
- * what it asks the CPU about its caches leaves one where main()'s variables lie later.
+ * Does any live frame of the stack lead into the dynamic loader, which holds its lock then? Only
+ * calls that may leave it count. Others are its own, and words of them remain on stacks: of how it
+ * examined the CPU's caches at the start, for example, where main()'s variables lie later.
  */
 static bool is_in_loader(const struct work *work, uint64_t stack)
 {
@@ -80,8 +85,8 @@ static bool is_in_loader(const struct work *work, uint64_t stack)
 	ssize_t size = pread(work->target.memory, words, sizeof(words), stack);
 
 	for (ssize_t i = 0; i < size / (ssize_t)sizeof(*words); i++)
-		if (remote_call__is_return(&work->target, words[i], work->target.loader.start,
-					   work->target.loader.end))
+		if (remote_call__is_return_into(&work->target, words[i], work->target.loader.start,
+						work->target.loader.end))
 			return true;
 	return false;
 }
@@ -200,7 +205,7 @@ static bool is_wait(long number)
 /* /proc/PID/task/TID/syscall: where a sleeping thread is, without stopping it. */
 static bool sleeps(const struct work *work, const struct traced_thread *thread)
 {
-	unsigned long long stack = 0;
+	unsigned long long stack = 0, instruction = 0;
 	char path[64], line[256] = "";
 	long number = -1;
 	FILE *file;
@@ -210,10 +215,11 @@ static bool sleeps(const struct work *work, const struct traced_thread *thread)
 	if (!file)
 		return false;
 	if (!fgets(line, sizeof(line), file) ||
-	    sscanf(line, "%ld %*x %*x %*x %*x %*x %*x %llx", &number, &stack) != 2)
+	    sscanf(line, "%ld %*x %*x %*x %*x %*x %*x %llx %llx", &number, &stack, &instruction) !=
+		    3)
 		number = -1;
 	fclose(file);
-	return is_wait(number) && !is_in_loader(work, stack);
+	return is_wait(number) && !is_loader_code(work, instruction) && !is_in_loader(work, stack);
 }
 
 /* The first thread that sleeps in a system call and can be stopped there; NULL if there is none. */

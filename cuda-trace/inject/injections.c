@@ -276,15 +276,15 @@ static void look_late(struct injections *injections, struct attempt *attempt, ui
 	conclude(injections, attempt, &attempt->late);
 }
 
-uint32_t injections__open(const struct injections *injections, uint32_t n)
+void injections__each_open(const struct injections *injections,
+			   void (*handle)(void *context, uint32_t pid), void *context)
 {
 	for (uint32_t i = 0; injections && i < injections->count; i++) {
 		const struct attempt *attempt = &injections->attempts[i];
 
-		if (attempt->state != ATTEMPT_OVER && !has_ended(attempt) && !n--)
-			return attempt->injection.pid;
+		if (attempt->state != ATTEMPT_OVER && !has_ended(attempt))
+			handle(context, attempt->injection.pid);
 	}
-	return 0;
 }
 
 bool injections__is_armed(const struct injections *injections, uint32_t pid)

@@ -45,9 +45,9 @@ bool injections__is_armed(const struct injections *injections, uint32_t pid);
 /* Prints why a process gets no agent; with `verbose` also how one got it. */
 void injections__report(const struct injections *injections, uint32_t pid,
 			const struct injection_result *result);
-/* The n-th process whose attempt has not ended, and which runs; 0 = there are no more. Accepts
- * NULL. */
-uint32_t injections__open(const struct injections *injections, uint32_t n);
+/* Calls handle() with each process that runs and whose attempt has not ended. Accepts NULL. */
+void injections__each_open(const struct injections *injections,
+			   void (*handle)(void *context, uint32_t pid), void *context);
 const char *injections__agent(const struct injections *injections);
 /* Handles finished attempts and starts those that are due; cheap. */
 void injections__poll(struct injections *injections);

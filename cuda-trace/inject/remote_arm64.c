@@ -138,13 +138,27 @@ uint64_t remote_machine__address(uint64_t stored)
 	return stored & 0xffffffffffffull;
 }
 
-/* blr in any of its forms. */
-bool remote_machine__is_return(const struct injection_target *target, uint64_t address)
+#define BR_X17 0xd61f0220 /* ends each entry of a procedure linkage table */
+
+static bool is_table_entry(const struct injection_target *target, uint64_t address)
+{
+	uint32_t code[5]; /* bti may be the first */
+
+	if (pread(target->memory, code, sizeof(code), address) != sizeof(code))
+		return false;
+	return code[3] == BR_X17 || code[4] == BR_X17;
+}
+
+/* bl to such an entry, or blr in any of its forms. */
+bool remote_machine__calls_out(const struct injection_target *target, uint64_t address)
 {
 	uint32_t before;
 
 	if (address & 3 || pread(target->memory, &before, sizeof(before), address - 4) != 4)
 		return false;
+	if ((before & 0xfc000000) == 0x94000000)
+		return is_table_entry(target,
+				      address - 4 + ((int64_t)((int32_t)(before << 6) >> 6) * 4));
 	return (before & 0xfefff000) == 0xd63f0000;
 }
 

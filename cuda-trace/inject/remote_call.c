@@ -34,12 +34,12 @@ bool remote_call__can_overwrite(const uint8_t bytes[], size_t size)
 	return true;
 }
 
-bool remote_call__is_return(const struct injection_target *target, uint64_t stored, uint64_t start,
-			    uint64_t end)
+bool remote_call__is_return_into(const struct injection_target *target, uint64_t stored,
+				 uint64_t start, uint64_t end)
 {
 	uint64_t address = remote_machine__address(stored);
 
-	return address >= start && address < end && remote_machine__is_return(target, address);
+	return address >= start && address < end && remote_machine__calls_out(target, address);
 }
 
 /* A handler is about to run: then the call must end with EINTR, as it would have. */

@@ -42,10 +42,10 @@ enum remote_call_state {
 /* Whether these bytes of a process are free for the code of a call: unused, or such code of an
  * earlier call, which stays there. */
 bool remote_call__can_overwrite(const uint8_t bytes[], size_t size);
-/* Whether this word of a stack is a return address into [start, end) that follows a call through a
- * pointer. */
-bool remote_call__is_return(const struct injection_target *target, uint64_t stored, uint64_t start,
-			    uint64_t end);
+/* Whether this word of a stack is a return address into the code [start, end), behind a call that
+ * may lead out of it. */
+bool remote_call__is_return_into(const struct injection_target *target, uint64_t stored,
+				 uint64_t start, uint64_t end);
 /* Before a thread continues that was stopped inside a system call: a call that the kernel ended
  * with EINTR only because of the stop is restarted, unless a signal is pending for the thread. */
 void remote_call__resume(pid_t thread, const struct remote_sleep *sleep);

@@ -51,8 +51,9 @@ extern const uint8_t remote_machine_code[], remote_machine_code_end[];
 int remote_machine__where(pid_t thread, uint64_t *instruction, uint64_t *stack);
 /* A return address as it is stored on a stack, without its signature. */
 uint64_t remote_machine__address(uint64_t stored);
-/* Whether the address follows a call through a pointer. */
-bool remote_machine__is_return(const struct injection_target *target, uint64_t address);
+/* Whether the address follows a call that may lead out of its file: through a pointer, or by the
+ * procedure linkage table. */
+bool remote_machine__calls_out(const struct injection_target *target, uint64_t address);
 /* What an interruption overwrites; the thread sleeps in a system call and is not stopped yet. */
 void remote_machine__note_sleep(pid_t thread, struct remote_sleep *sleep);
 /* Lets the thread make its interrupted system call again. If it goes on from here, the kernel does

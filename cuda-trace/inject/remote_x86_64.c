@@ -115,14 +115,33 @@ uint64_t remote_machine__address(uint64_t stored)
 	return stored;
 }
 
-/* A call through a register or memory (ff /2), which has two to seven bytes. */
-bool remote_machine__is_return(const struct injection_target *target, uint64_t address)
+/* An entry of a procedure linkage table: jmp *, with endbr64 or bnd before it where the linker adds
+ * them. */
+static bool is_table_entry(const struct injection_target *target, uint64_t address)
+{
+	uint8_t code[8], *at = code;
+
+	if (pread(target->memory, code, sizeof(code), address) != sizeof(code))
+		return false;
+	if (code[0] == 0xf3)
+		at += 4;
+	at += *at == 0xf2;
+	return at[0] == 0xff && at[1] == 0x25;
+}
+
+/* call rel32 to such an entry, or a call through a register or memory (ff /2), which has two to
+ * seven bytes. */
+bool remote_machine__calls_out(const struct injection_target *target, uint64_t address)
 {
 	uint8_t before[7];
+	int32_t distance;
 
 	if (pread(target->memory, before, sizeof(before), address - sizeof(before)) !=
 	    sizeof(before))
 		return false;
+	memcpy(&distance, before + 3, sizeof(distance));
+	if (before[2] == 0xe8 && is_table_entry(target, address + distance))
+		return true;
 	for (int i = 0; i < 6; i++)
 		if (before[i] == 0xff && (before[i + 1] >> 3 & 7) == 2)
 			return true;

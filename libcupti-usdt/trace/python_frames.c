@@ -267,7 +267,7 @@ static bool find_described(const struct debug_words *words, const void *runtime)
 	return true;
 }
 
-static bool find_before_3_11(uint32_t version)
+static void set_before_3_11(uint32_t version)
 {
 	python = layout_3_8;
 	if (version == PYTHON_3(10)) {
@@ -275,27 +275,28 @@ static bool find_before_3_11(uint32_t version)
 		python.instruction_unit = 2;
 	}
 	python.pthread_offset = (int32_t)(pthread_self() - thread_pointer());
-	return true;
 }
 
+/* False: it is not known. */
 static bool find_layout(uint32_t version, const void *runtime)
 {
-	switch (version >> 16) {
-	case 0x0308:
-	case 0x0309:
-	case 0x030a:
-		return find_before_3_11(version);
-	case 0x030b:
+	switch (version & ~0xffffu) {
+	case PYTHON_3(8):
+	case PYTHON_3(9):
+	case PYTHON_3(10):
+		set_before_3_11(version);
+		return true;
+	case PYTHON_3(11):
 		python = layout_3_11;
 		return true;
-	case 0x030c:
+	case PYTHON_3(12):
 		python = layout_3_12;
 		return true;
-	case 0x030d:
+	case PYTHON_3(13):
 		return find_described(&words_3_13, runtime);
-	case 0x030e:
+	case PYTHON_3(14):
 		return find_described(&words_3_14, runtime);
-	case 0x030f:
+	case PYTHON_3(15):
 		return find_described(&words_3_15, runtime);
 	default:
 		return false;

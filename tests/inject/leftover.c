@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Launches all the time, with a return address into the dynamic loader in a variable of the frame
- * that does: leftover direct, one that follows a direct call, or leftover pointer, one that follows
- * a call through a register. Prints "ready"; ends after 20 seconds.
+ * Calls the driver all the time, with a return address into the dynamic loader in a variable of the
+ * frame that does: leftover direct, one that follows a call of the loader's own code; leftover plt,
+ * one that follows a call of an entry of its procedure linkage table; leftover pointer, one that
+ * follows a call through a register. With leftover opening it sleeps within dlopen(), which opens
+ * the FIFO ./gate, and that once more each time. Prints "ready"; ends after 20 seconds with 0. 3:
+ * the loader has no such call.
  */
 #include <dlfcn.h>
 #include <stdint.h>
@@ -26,23 +29,42 @@ static int find_loader(void)
 	return start ? 0 : -1;
 }
 
-/* call rel32 to the loader's own code without an 0xff near by, or call *%rax. */
-static uintptr_t find_return(int direct)
+static int is_table_entry(const uint8_t *code)
+{
+	return code[0] == 0xff && code[1] == 0x25;
+}
+
+/* A call with no other byte near by that a call through a register begins with. */
+static int is_call(const uint8_t *code, int to_table)
+{
+	int32_t distance;
+	uintptr_t target;
+
+	memcpy(&distance, code + 1, sizeof(distance));
+	target = (uintptr_t)code + 5 + distance;
+	return code[0] == 0xe8 && target >= start && target < end - 2 &&
+	       is_table_entry((const uint8_t *)target) == to_table &&
+	       (to_table || (distance > 0 && !memchr(code - 3, 0xff, 8)));
+}
+
+static uintptr_t find_return(const char *kind)
 {
 	for (const uint8_t *code = (const uint8_t *)start + 16; code < (const uint8_t *)end - 8;
 	     code++) {
-		int32_t distance;
-		uintptr_t target;
-
-		if (!direct && code[0] == 0xff && code[1] == 0xd0)
+		if (!strcmp(kind, "pointer") && code[0] == 0xff && code[1] == 0xd0)
 			return (uintptr_t)code + 2;
-		memcpy(&distance, code + 1, sizeof(distance));
-		target = (uintptr_t)code + 5 + distance;
-		if (direct && code[0] == 0xe8 && target >= start && target < end && distance > 0 &&
-		    !memchr(code - 3, 0xff, 8))
+		if (strcmp(kind, "pointer") != 0 && is_call(code, !strcmp(kind, "plt")))
 			return (uintptr_t)code + 5;
 	}
 	return 0;
+}
+
+static int goes_on(void)
+{
+	static time_t begin;
+
+	begin = begin ? begin : time(NULL);
+	return time(NULL) - begin < 20;
 }
 
 int main(int argc, char **argv)
@@ -50,11 +72,11 @@ int main(int argc, char **argv)
 	volatile uintptr_t word[8] = {0};
 	void *cuda = dlopen("libcuda.so.1", RTLD_NOW), *context;
 	int (*init)(unsigned int), (*retain)(void **, int), (*set)(void *), (*wait)(void);
-	time_t begin = time(NULL);
+	int opens = argc == 2 && !strcmp(argv[1], "opening");
 
 	if (argc != 2 || !cuda || find_loader())
 		return 2;
-	word[3] = find_return(!strcmp(argv[1], "direct"));
+	word[3] = opens ? 1 : find_return(argv[1]);
 	if (!word[3])
 		return 3;
 	*(void **)&init = dlsym(cuda, "cuInit");
@@ -65,7 +87,12 @@ int main(int argc, char **argv)
 		return 4;
 	puts("ready");
 	fflush(stdout);
-	while (time(NULL) - begin < 20)
-		wait(), usleep(500);
+	while (goes_on()) {
+		if (opens)
+			dlopen("./gate", RTLD_NOW);
+		else
+			wait();
+		usleep(500);
+	}
 	return word[3] == 0;
 }
