@@ -65,6 +65,12 @@ int probe_switchboard(struct pt_regs *ctx)
 		value;                                                                       \
 	})
 
+#if !defined(__PT_PARM6_REG) && defined(__TARGET_ARCH_x86)
+#define __PT_PARM6_REG r9 /* libbpf before 1.2 has five */
+#elif !defined(__PT_PARM6_REG)
+#define __PT_PARM6_REG regs[5]
+#endif
+
 /* Those of 4 bytes may have anything in their upper half. */
 static __always_inline __u64 argument(struct pt_regs *ctx, const int n)
 {
@@ -79,6 +85,8 @@ static __always_inline __u64 argument(struct pt_regs *ctx, const int n)
 		return REGISTER(ctx, __PT_PARM4_REG);
 	case 4:
 		return REGISTER(ctx, __PT_PARM5_REG);
+	case 5:
+		return REGISTER(ctx, __PT_PARM6_REG);
 	}
 	return 0;
 }

@@ -141,6 +141,8 @@ struct event_stack {
 	__u16 depth;   /* addresses */
 	__u16 frames;  /* of Python */
 	__u32 python;  /* enum stack_python */
+	__u64 start;   /* ns, of a call that created or changed nodes of a graph; 0 = a launch */
+	__u64 end;     /* ns, of that call */
 	__u64 addresses[STACK_ADDRESSES];
 	struct stack_python_frame python_frames[STACK_PYTHON_FRAMES];
 };
@@ -156,7 +158,7 @@ struct event_stack_copy {
 	__u64 stack_pointer;
 	__u64 saved[6]; /* rbx, rbp, r12 to r15 */
 	__u32 bytes;	/* of the stack, from the stack pointer on */
-	__u32 unused;
+	__u32 is_of_graph; /* the call created or changed nodes of a graph */
 	__u8 stack[];
 };
 
@@ -251,7 +253,7 @@ struct event {
 };
 
 _Static_assert(sizeof(struct event) == 80, "no hidden padding");
-_Static_assert(sizeof(struct event_stack) == 2960, "no hidden padding");
+_Static_assert(sizeof(struct event_stack) == 2976, "no hidden padding");
 _Static_assert(sizeof(struct event_stack_copy) == 80, "no hidden padding");
 _Static_assert(sizeof(struct event_code) == 816, "no hidden padding");
 _Static_assert(sizeof(struct event_collective) == 88, "no hidden padding");

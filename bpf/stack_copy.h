@@ -66,7 +66,8 @@ static __always_inline __u64 read_stack(void *to, __u64 bytes, __u64 from, const
 
 /* The stack's own event comes right behind it; without a copy, that is all there is. */
 static __noinline void send_stack_copy(struct pt_regs *ctx, const struct parcel *parcel,
-				       const struct stack_ends *ends)
+				       const struct stack_ends *ends,
+				       const struct cuda_graph_call *call)
 {
 	struct event_stack_copy *copy;
 	__u64 from = PT_REGS_SP(ctx), bytes;
@@ -105,7 +106,7 @@ send:
 	copy->saved[4] = REGISTER(ctx, r14);
 	copy->saved[5] = REGISTER(ctx, r15);
 	copy->bytes = bytes;
-	copy->unused = 0;
+	copy->is_of_graph = call->start != 0;
 	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
 }
 

@@ -54,6 +54,7 @@ struct stack_thread {
 #endif
 	struct parcel parcel;
 	struct stack_window window;
+	struct cuda_graph_call call; /* .start 0: a launch that counts among N */
 };
 
 struct {
@@ -259,9 +260,10 @@ static __always_inline void count_stack(int outcome, __u64 start)
 
 /* Fills what was reserved; `python` NULL = there is none, and no space for its frames. */
 static __always_inline int fill_stack(struct pt_regs *ctx, struct event *e,
-				      struct stack_window *window, const struct parcel *parcel,
-				      const struct cuda_python *python, __u32 tid, __u32 context)
+				      struct stack_thread *thread, const struct cuda_python *python,
+				      __u32 tid, __u32 context)
 {
+	const struct parcel *parcel = &thread->parcel;
 	struct event_stack *stack = (void *)e->data;
 	int outcome = SENT;
 
@@ -270,9 +272,11 @@ static __always_inline int fill_stack(struct pt_regs *ctx, struct event *e,
 	stack->tid = tid;
 	stack->context = context;
 	stack->period = probe_value(ctx);
+	stack->start = thread->call.start;
+	stack->end = thread->call.end;
 	stack->frames = 0;
 	stack->python = STACK_PYTHON_NONE;
-	read_addresses(ctx, stack, window);
+	read_addresses(ctx, stack, &thread->window);
 	if (python)
 		outcome = walk_python(stack, parcel, python);
 	if (outcome == SENT && !stack->depth && !stack->frames)
@@ -295,16 +299,16 @@ static __always_inline bool is_first_stack(__u32 pid)
 	       !bpf_map_update_elem(&codes, &key, &one, BPF_ANY);
 }
 
-#define SEND_STACK(size, python)                                                               \
-	do {                                                                                   \
-		e = bpf_ringbuf_reserve(&events, (size), 0);                                   \
-		if (!e)                                                                        \
-			return RING_FULL;                                                      \
-		outcome = fill_stack(ctx, e, &thread->window, parcel, (python), tid, context); \
-		if (outcome == SENT)                                                           \
-			bpf_ringbuf_submit(e, wake);                                           \
-		else                                                                           \
-			bpf_ringbuf_discard(e, BPF_RB_NO_WAKEUP);                              \
+#define SEND_STACK(size, python)                                              \
+	do {                                                                  \
+		e = bpf_ringbuf_reserve(&events, (size), 0);                  \
+		if (!e)                                                       \
+			return RING_FULL;                                     \
+		outcome = fill_stack(ctx, e, thread, (python), tid, context); \
+		if (outcome == SENT)                                          \
+			bpf_ringbuf_submit(e, wake);                          \
+		else                                                          \
+			bpf_ringbuf_discard(e, BPF_RB_NO_WAKEUP);             \
 	} while (0)
 
 static __always_inline int send_stack(struct pt_regs *ctx, struct stack_thread *thread, __u32 tid,
@@ -321,6 +325,16 @@ static __always_inline int send_stack(struct pt_regs *ctx, struct stack_thread *
 	else
 		SEND_STACK(STACK_WITHOUT_PYTHON, NULL);
 	return outcome;
+}
+
+/* An agent without this argument leaves anything in its register. */
+static __always_inline void read_graph_call(struct pt_regs *ctx, struct cuda_graph_call *call)
+{
+	const void *from = (const void *)argument(ctx, 5);
+
+	if (!from || bpf_probe_read_user(call, sizeof(*call), from) ||
+	    call->size != sizeof(*call) || call->end < call->start)
+		__builtin_memset(call, 0, sizeof(*call));
 }
 
 /* False: it is not listened to. */
@@ -350,9 +364,10 @@ static __always_inline int send_thread_stack(struct pt_regs *ctx, struct stack_t
 	parcel->group = (__u32)argument(ctx, 0);
 	parcel->data = (const void *)argument(ctx, 3);
 	parcel->instance = argument(ctx, 4);
+	read_graph_call(ctx, &thread->call);
 #if defined(__TARGET_ARCH_x86)
 	if (stacks_are_copied)
-		send_stack_copy(ctx, parcel, &thread->ends);
+		send_stack_copy(ctx, parcel, &thread->ends, &thread->call);
 #endif
 	outcome = send_stack(ctx, thread, (__u32)argument(ctx, 1), (__u32)argument(ctx, 2), wake);
 	if (outcome == SENT)

@@ -33,12 +33,13 @@ struct cuda_graph_node {
 	__u32 tid;	/* as the process's own pid namespace numbers it */
 };
 
-/* The kernel of a node, and the call that created it: a launch into a capture, or cuGraphAdd... */
+/* The kernel of a node, and the call that put it there: a launch into a capture, cuGraphAdd..., or
+ * the call of a struct cuda_graph_change. */
 struct cuda_graph_origin {
 	struct cuda_record head; /* correlation: of that call */
 	__u64 start;		 /* ns, of the call */
 	__u64 end;		 /* ns */
-	__u64 node;		 /* as in struct cuda_graph_node */
+	__u64 node;		 /* as in struct cuda_graph_node; 0 = that of the change */
 	__u32 name;		 /* id of a cuda:name */
 	__u32 tid;		 /* as the process's own pid namespace numbers it */
 };

@@ -4,11 +4,13 @@
  * and what they report of Python. Included by the agent, bpf/ and cuda-trace/, shipped to others.
  *
  *   cuda:stack_1 ... cuda:stack_10000 (u32 correlation, u32 tid, u32 context,
- *                                      const struct cuda_python *, u64 instance)
+ *                                      const struct cuda_python *, u64 instance,
+ *                                      const struct cuda_graph_call *)
  *     One each for one in 1, 10, 100, 1000 and 10000 driver-API launches of each thread, at random
- *     distances around that. The call has returned to CUPTI and not yet to the program. While
- *     graph_nodes_batch is listened to, also each call that created a node of a graph. The fourth
+ *     distances around that. The call has returned to CUPTI and not yet to the program. The fourth
  *     argument says where a Python interpreter of the process keeps its frames; 0 = none is known.
+ *     While graph_nodes_batch is listened to, also each call that created a node of a graph or
+ *     gave one another kernel; the last argument, otherwise 0, says when that call was made.
  */
 #ifndef LIBCUPTI_USDT_STACK_PROBES_H
 #define LIBCUPTI_USDT_STACK_PROBES_H
@@ -58,10 +60,19 @@ struct cuda_python {
 };
 #define CUDA_PYTHON_NONE 0xffff
 
+/* What the call did to nodes of graphs has a time in between (struct cuda_graph_node). */
+struct cuda_graph_call {
+	__u64 size;  /* of this structure */
+	__u64 start; /* ns */
+	__u64 end;   /* ns */
+};
+
 #ifdef __cplusplus
 static_assert(sizeof(struct cuda_python) == 80, "wire layout");
+static_assert(sizeof(struct cuda_graph_call) == 24, "wire layout");
 #else
 _Static_assert(sizeof(struct cuda_python) == 80, "wire layout");
+_Static_assert(sizeof(struct cuda_graph_call) == 24, "wire layout");
 #endif
 
 #endif

@@ -443,7 +443,8 @@ static void handle_stack(void *context, struct process *process, const struct ev
 {
 	const struct sink *inner = &((struct collection *)context)->inner;
 
-	if (event->kind == EVENT_CODE || collects(process, event->time))
+	if (event->kind == EVENT_CODE || record_times__is_stack_of_graph(event) ||
+	    collects(process, event->time))
 		inner->stack(inner->context, process, event);
 }
 

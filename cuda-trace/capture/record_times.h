@@ -27,6 +27,17 @@ static inline bool record_times__is_of_graph(const struct cuda_record *record)
 	       record->kind == CUDA_RECORD_GRAPH_CHANGE;
 }
 
+/* Likewise the call stack of a call that created or changed nodes of a graph. */
+static inline bool record_times__is_stack_of_graph(const struct event *event)
+{
+	const struct event_stack *stack = (const void *)event->data;
+	const struct event_stack_copy *copy = (const void *)event->data;
+
+	return event->kind == EVENT_STACK_COPY ? copy->is_of_graph
+	       : event->kind == EVENT_STACK    ? stack->start != 0
+					       : false;
+}
+
 /* False: this kind has no times. A moment is both. */
 bool record_times__span(const struct cuda_record *record, uint64_t *start, uint64_t *end);
 

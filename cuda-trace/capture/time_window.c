@@ -121,7 +121,8 @@ static void handle_stack(void *context, struct process *process, const struct ev
 {
 	struct time_window *window = context;
 
-	if (event->kind == EVENT_CODE || contains(window, event->time))
+	if (event->kind == EVENT_CODE || record_times__is_stack_of_graph(event) ||
+	    contains(window, event->time))
 		window->inner.stack(window->inner.context, process, event);
 }
 

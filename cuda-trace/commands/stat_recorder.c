@@ -170,7 +170,6 @@ void stat_recorder__start(struct stat_recorder *recorder, struct process *proces
 		store__process_start(recorder->store, process);
 }
 
-/* In the batch of graphs' nodes, calls that created them have stacks. */
 static bool is_needed(const struct stat_recorder *recorder, const struct process *process,
 		      const struct cuda_record *record)
 {
@@ -187,9 +186,6 @@ static bool is_needed(const struct stat_recorder *recorder, const struct process
 	case CUDA_RECORD_GRAPH_NODE:
 	case CUDA_RECORD_GRAPH_CHANGE:
 		return by != REPORT_BY_KERNEL;
-	case CUDA_RECORD_API:
-		return needs_stacks(by) && (process->group == CUDA_GROUP_GRAPH_NODES ||
-					    process->group == CUDA_GROUP_API_GRAPH);
 	case CUDA_RECORD_NVTX:
 		return by == REPORT_BY_RANGE;
 	default:

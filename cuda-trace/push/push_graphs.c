@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Nodes come in batches, some 100 ms after the stacks of their calls: the last stacks are kept with
- * their times. A stack that was lost would give its node that of the thread's next one; so it has
- * to be near.
+ * Nodes come in batches, some 100 ms after the stacks of the calls that created them: the last of
+ * these stacks are kept with the times of their calls.
  */
 #include "cuda-trace/push/push_graphs.h"
 #include <stdlib.h>
@@ -11,11 +10,10 @@
 #include "cuda-trace/base/key_index.h"
 
 #define MAX_RECENT 16384
-#define NEAR_NS	   10000000ull
 #define MAX_COPIES 64 /* of copies of a node */
 
 struct recent_stack {
-	uint64_t time; /* ns */
+	uint64_t start, end; /* ns, of the call */
 	uint32_t tid, correlation;
 };
 
@@ -52,7 +50,7 @@ void push_graphs__stack(struct push_graphs *graphs, const struct event *event)
 {
 	const struct event_stack *stack = (const void *)event->data;
 
-	if (!graphs || event->kind != EVENT_STACK)
+	if (!graphs || event->kind != EVENT_STACK || !stack->start)
 		return;
 	if (graphs->recent_count == MAX_RECENT) {
 		graphs->recent_count /= 2;
@@ -60,24 +58,20 @@ void push_graphs__stack(struct push_graphs *graphs, const struct event *event)
 			graphs->recent_count * sizeof(*graphs->recent));
 	}
 	if (array_grow__for_one(graphs->recent, graphs->recent_capacity, graphs->recent_count))
-		graphs->recent[graphs->recent_count++] =
-			(struct recent_stack){event->time, stack->tid, stack->correlation};
+		graphs->recent[graphs->recent_count++] = (struct recent_stack){
+			stack->start, stack->end, stack->tid, stack->correlation};
 }
 
 /* 0 = there is none. */
 static uint32_t find_call(const struct push_graphs *graphs, uint32_t tid, uint64_t time)
 {
-	const struct recent_stack *found = NULL;
-
 	for (uint32_t i = graphs->recent_count; i; i--) {
 		const struct recent_stack *stack = &graphs->recent[i - 1];
 
-		if (stack->time < time)
-			break;
-		if (stack->tid == tid)
-			found = stack;
+		if (stack->tid == tid && stack->start <= time && time <= stack->end)
+			return stack->correlation;
 	}
-	return found && found->time - time < NEAR_NS ? found->correlation : 0;
+	return 0;
 }
 
 uint32_t push_graphs__number(struct push_graphs *graphs, uint64_t id)

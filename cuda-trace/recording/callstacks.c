@@ -252,8 +252,12 @@ static void add_stack(struct callstacks_process *process, const struct event_sta
 	struct callstacks *all = process->all;
 	struct numbered_stack stack;
 	struct spool_sample sample = {
-		.head = {SPOOL_SAMPLE, sizeof(sample), event->correlation},
+		.head = {SPOOL_SAMPLE,
+			 event->start ? sizeof(sample) : offsetof(struct spool_sample, start),
+			 event->correlation},
 		.tid = event->tid,
+		.start = event->start,
+		.end = event->end,
 	};
 	size_t n = 0;
 

@@ -144,6 +144,13 @@
 	F(graphNodeId, INT, STORED, OPTIONAL, cuda_graph_change, node) \
 	F(graphId, INT, STORED, OPTIONAL, cuda_graph_change, graph)
 
+/* A call that created nodes of graphs, or gave some another kernel, and its call stack. */
+#define COLUMNS_GRAPH_CALL(F, O) \
+	COLUMNS_SPAN(F, spool_sample) \
+	F(globalTid, REQ, STORED, THREAD, spool_sample, tid) \
+	F(correlationId, REQ, STORED, NUMBER, spool_sample, head.correlation) \
+	O(callchainId, INT, STORED)
+
 #define COLUMNS_OVERHEAD(F, O) \
 	COLUMNS_SPAN(F, cuda_overhead) \
 	O(eventClass, REQ, STORED) \
@@ -321,6 +328,7 @@
 	X(GRAPH, CUPTI_ACTIVITY_KIND_GRAPH_TRACE, "", GRAPH)         \
 	X(GRAPH_NODE, CUDA_GRAPH_NODE_EVENTS, "", OTHER)             \
 	X(GRAPH_CHANGE, CUDA_TRACE_GRAPH_CHANGES, "", GRAPH_CHANGE)  \
+	X(GRAPH_CALL, CUDA_TRACE_GRAPH_CALLS, "", OTHER)             \
 	X(OVERHEAD, CUPTI_ACTIVITY_KIND_OVERHEAD, "", OTHER)         \
 	X(MEMORY, CUDA_GPU_MEMORY_USAGE_EVENTS, "", OTHER)           \
 	X(POOL, CUDA_GPU_MEMORY_POOL_EVENTS, "", MEMORY_POOL)              \

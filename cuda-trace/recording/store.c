@@ -103,7 +103,7 @@ static void put_sample(void *context, void *owner, const struct spool_sample *sa
 	struct store *store = context;
 	int err = 0;
 
-	if (has_space(store, sizeof(*sample)))
+	if (has_space(store, sample->head.size))
 		err = spool__put_record(store->spool, CUDA_GROUP_LAUNCH, own->number,
 					&sample->head);
 	store->refused_stacks += err != 0;

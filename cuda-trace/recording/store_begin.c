@@ -46,7 +46,7 @@ int store_begin__find(struct spool_begin *begin, const char *spool)
 		err = spool_reader__next(reader, &block, &payload);
 		if (err <= 0 || (first && !was_to_wait(&block, payload)))
 			break;
-		if (!(block.flags & (SPOOL_EVENTS | SPOOL_DROPPED)))
+		if (!(block.flags & (SPOOL_EVENTS | SPOOL_GRAPHS | SPOOL_DROPPED)))
 			entry = find_entry(&block, payload, SPOOL_BEGIN, sizeof(*begin));
 	}
 	if (entry)

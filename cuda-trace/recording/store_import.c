@@ -195,9 +195,11 @@ static bool wanted(const struct import *import, const struct spool_block *block,
 {
 	uint64_t keep = import->options->since_last;
 
-	if (block->flags & SPOOL_DROPPED || events != !!(block->flags & SPOOL_EVENTS))
+	uint32_t flags = block->flags;
+
+	if (flags & SPOOL_DROPPED || events != !!(flags & (SPOOL_EVENTS | SPOOL_GRAPHS)))
 		return false;
-	return !events || !keep || block->time + keep >= import->last;
+	return !(flags & SPOOL_EVENTS) || !keep || block->time + keep >= import->last;
 }
 
 static int read_pass(struct import *import, enum pass pass)

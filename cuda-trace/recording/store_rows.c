@@ -68,7 +68,7 @@ static int put_call(struct rows *rows, const struct rows_process *process,
 		    const struct cuda_api *call, const struct call_row *own)
 {
 	uint32_t number = process - rows->processes, id = call->head.correlation;
-	/* Only launches have stacks, and calls that added a node to a graph. */
+	/* Only launches have stacks, and calls that created nodes of a graph. */
 	bool any = own->launch_name != DB_NULL || call->group == CUDA_GROUP_API_GRAPH;
 	int64_t chain = any ? store_callstacks__of(rows->callstacks, number, id) : DB_NULL;
 	union record_row row;
@@ -304,6 +304,20 @@ static int put_graph_node(struct rows *rows, struct rows_process *process,
 	return add(rows, DB_GRAPH_NODE, &row);
 }
 
+static int put_graph_call(struct rows *rows, const struct rows_process *process,
+			  const struct spool_sample *sample)
+{
+	int64_t chain = store_callstacks__of(rows->callstacks, process - rows->processes,
+					     sample->head.correlation);
+	union record_row row;
+
+	if (chain < 0)
+		return chain == DB_NULL ? 0 : (int)chain;
+	fill(rows, process, DB_GRAPH_CALL, sample, &row);
+	row.GRAPH_CALL.callchainId = chain;
+	return add(rows, DB_GRAPH_CALL, &row);
+}
+
 /* Kinds of a newer version have no table. */
 static int put_by_columns(struct rows *rows, const struct rows_process *process,
 			  const union any_record *record)
@@ -348,7 +362,7 @@ static int put(struct rows *rows, struct rows_process *process, union any_record
 		rows->count++;
 		return store_nvtx__event(rows, process, &record->NVTX);
 	case SPOOL_SAMPLE:
-		return 0;
+		return record->sample.start ? put_graph_call(rows, process, &record->sample) : 0;
 	case SPOOL_COLLECTIVE:
 		return store_collectives__call(rows, process, &record->collective);
 	case CUDA_RECORD_DEVICE:
@@ -385,12 +399,12 @@ bool store_rows__want_samples(const struct rows *rows)
 int store_rows__sample(struct rows *rows, uint32_t number, const struct cuda_record *record,
 		       size_t size)
 {
-	struct spool_sample sample;
+	struct spool_sample sample = {.start = 0};
 
-	if (!store_objects__find(rows, number) || size < sizeof(sample) ||
+	if (!store_objects__find(rows, number) || size < offsetof(struct spool_sample, start) ||
 	    record->kind != SPOOL_SAMPLE)
 		return 0;
-	memcpy(&sample, record, sizeof(sample));
+	memcpy(&sample, record, size < sizeof(sample) ? size : sizeof(sample));
 	return store_callstacks__sample(rows->callstacks, number, &sample);
 }
 

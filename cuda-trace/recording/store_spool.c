@@ -19,8 +19,9 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#define BUFFERS	 16
-#define NS_PER_S 1000000000ull
+#define BUFFERS	    16
+#define GRAPH_BYTES (64ull << 20)
+#define NS_PER_S    1000000000ull
 /* Together, with the time that a sync takes, less than the second that a power cut may cost. */
 #define FLUSH_NS   250000000ull
 #define SYNC_EVERY 400000000ull
@@ -47,6 +48,7 @@ struct spool {
 	int error; /* -errno of the first write that failed */
 	off_t offset;
 	uint64_t refused;
+	uint64_t graph_bytes;	/* of records that a ring keeps */
 	struct extent *extents; /* kept by the writer, consumed by drop_before */
 	size_t extent_count, extent_first, extent_capacity;
 };
@@ -288,12 +290,29 @@ static int hand_over(struct spool *spool)
 	return err;
 }
 
+/* Graphs are mostly captured when a program begins, and replayed to its end. */
+static uint32_t flags_of(struct spool *spool, const struct spool_entry *head, const void *data,
+			 size_t size)
+{
+	const struct cuda_record *record = data;
+
+	if (head->kind != SPOOL_RECORD)
+		return 0;
+	if (record->kind != CUDA_RECORD_GRAPH_NODE && record->kind != CUDA_RECORD_GRAPH_CHANGE &&
+	    !(record->kind == SPOOL_SAMPLE && size == sizeof(struct spool_sample)))
+		return SPOOL_EVENTS;
+	if (spool->graph_bytes > GRAPH_BYTES)
+		return SPOOL_EVENTS;
+	spool->graph_bytes += sizeof(*head) + size;
+	return SPOOL_GRAPHS;
+}
+
 static int put_entry(struct spool *spool, const struct spool_entry *head, const void *data,
 		     size_t size, const void *more, size_t more_size)
 {
 	struct buffer *buffer = &spool->buffers[spool->queued % BUFFERS];
 	size_t total = (sizeof(struct spool_entry) + size + more_size + 7) & ~7ul;
-	uint32_t flags = head->kind == SPOOL_RECORD ? SPOOL_EVENTS : 0;
+	uint32_t flags = flags_of(spool, head, data, size);
 	struct spool_entry *entry;
 
 	if (total > UINT16_MAX)

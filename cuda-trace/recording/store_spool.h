@@ -24,6 +24,7 @@
 enum spool_flags {
 	SPOOL_EVENTS = 1, /* events only: may be dropped by a ring; else names, processes, states */
 	SPOOL_DROPPED = 2, /* the file system has the payload's blocks back */
+	SPOOL_GRAPHS = 4,  /* events only, which describe graphs: a ring keeps them */
 };
 
 /* In front of each block. */
@@ -103,12 +104,13 @@ struct spool_inlined {
 	uint32_t path_bytes; /* of the text behind, the rest is the name */
 };
 
-/* Among the records: the stack of a launch. */
+/* Among the records: the stack of a launch. Without times, it ends before them. */
 #define SPOOL_SAMPLE 0x8000 /* .kind */
 struct spool_sample {
 	struct cuda_record head;
 	uint32_t stack;
 	uint32_t tid;
+	uint64_t start, end; /* ns, of a call that created or changed nodes of a graph; else 0 */
 };
 
 /* Among the records: a call of NCCL, or the end of a group of them. The correlation id is that of

@@ -48,17 +48,19 @@ static int read_change(void *context, int columns, sqlite3_value **row)
 {
 	struct reading *reading = context;
 	struct graph_changes *changes = reading->changes;
+	int64_t start = sqlite3_value_int64(row[1]), end = sqlite3_value_int64(row[2]);
+	/* In the middle: the times of the call's stack are rounded in another way. */
 	struct graph_node call = {
 		.thread = sqlite3_value_int64(row[0]),
-		.time = sqlite3_value_int64(row[1]),
+		.time = start / 2 + end / 2,
 		.chain = GRAPH_NODES_BARE,
 	};
 	struct change change = {
 		.process = graph_node__process(&call),
-		.exec = (uint32_t)sqlite3_value_int64(row[2]),
-		.node = sqlite3_value_int64(row[3]),
-		.time = call.time,
-		.graph = (uint32_t)sqlite3_value_int64(row[4]),
+		.exec = (uint32_t)sqlite3_value_int64(row[3]),
+		.node = sqlite3_value_int64(row[4]),
+		.time = end,
+		.graph = (uint32_t)sqlite3_value_int64(row[5]),
 	};
 
 	if (changes->count == GRAPH_NODES_MAX) {
@@ -124,7 +126,7 @@ int graph_changes__read(struct graph_changes **changes, struct graph_nodes *node
 			const struct report_file *file)
 {
 	static const char sql[] =
-		"SELECT globalTid, end, ifnull(graphExecId, 0), ifnull(graphNodeId, 0), "
+		"SELECT globalTid, start, end, ifnull(graphExecId, 0), ifnull(graphNodeId, 0), "
 		"ifnull(graphId, 0) FROM CUDA_TRACE_GRAPH_CHANGES";
 	static const char launches[] =
 		"SELECT globalTid, correlationId, start FROM CUPTI_ACTIVITY_KIND_RUNTIME WHERE "

@@ -131,6 +131,19 @@ static int read_call(void *context, int columns, sqlite3_value **row)
 	return 0;
 }
 
+static int read_calls(struct graph_nodes *nodes, const struct report_file *file, const char *table)
+{
+	char sql[160];
+
+	if (!nodes->created_count || !report_file__has(file, table, "callchainId"))
+		return 0;
+	snprintf(sql, sizeof(sql),
+		 "SELECT globalTid, start, end, callchainId FROM %s WHERE callchainId IS NOT NULL "
+		 "AND globalTid IS NOT NULL",
+		 table);
+	return scan__run(file, sql, read_call, nodes);
+}
+
 static bool is_before(const struct graph_node *node, int64_t process, int64_t id)
 {
 	return graph_node__process(node) < process ||
@@ -180,13 +193,11 @@ int graph_nodes__finish(struct graph_nodes *nodes, const struct report_file *fil
 {
 	int err = sort(nodes);
 
-	if (!err && nodes->created_count &&
-	    report_file__has(file, "CUPTI_ACTIVITY_KIND_RUNTIME", "callchainId"))
-		err = scan__run(file,
-				"SELECT globalTid, start, end, callchainId FROM "
-				"CUPTI_ACTIVITY_KIND_RUNTIME WHERE callchainId IS NOT NULL AND "
-				"globalTid IS NOT NULL",
-				read_call, nodes);
+	if (!err)
+		err = read_calls(nodes, file, "CUDA_TRACE_GRAPH_CALLS");
+	/* Of older recordings, and of Nsight. */
+	if (!err)
+		err = read_calls(nodes, file, "CUPTI_ACTIVITY_KIND_RUNTIME");
 	if (nodes->left_out)
 		fprintf(stderr,
 			"cuda-trace %s: %llu rows of graph nodes are left out: it reads %u\n",

@@ -162,8 +162,8 @@ static void say_graphs(const struct report_file *file, sqlite3_stmt *row)
 	if (sqlite3_column_int64(row, 4))
 		fprintf(stderr,
 			"cuda-trace %s: of %lld of %lld kernels (%.1f %% of the time), the call "
-			"that put them into their graph has no stack: was it outside of --range, "
-			"--steps or --profiler-api?\n",
+			"that put them into their graph has no stack: it was lost, or an older "
+			"cuda-trace recorded with --range, --steps or --profiler-api\n",
 			file->command, (long long)sqlite3_column_int64(row, 4),
 			(long long)sqlite3_column_int64(row, 2), sqlite3_column_double(row, 5));
 }

@@ -93,8 +93,8 @@ static COLD_PATH void other_calls(struct ring *ring, uint32_t groups, int domain
 	if (groups & BIT(GRAPH) && domain == CUPTI_DOMAIN_DRIVER)
 		graph_instantiations__record(ring, cbid, data, start, end);
 	if (groups & BIT(GRAPH_NODES) && domain == CUPTI_DOMAIN_DRIVER) {
-		graph_adds__record(ring, groups, cbid, data, start, end);
-		graph_changes__record(ring, groups, cbid, data, start, end);
+		graph_adds__record(ring, data, start, end);
+		graph_changes__record(ring, data, start, end);
 	}
 	/* Else families may just be learnt by another thread; so in runtime_enter(). */
 	if (api_calls__wanted(groups))

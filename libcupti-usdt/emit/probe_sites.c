@@ -242,23 +242,25 @@ SITE void probe_sites__cubin(uint64_t checksum, const void *image, uint64_t size
 
 #define STACK_SITE(probe, period)                                                            \
 	static SITE void site__##probe(uint32_t correlation, uint32_t tid, uint32_t context, \
-				       const struct cuda_python *python, uint64_t instance)  \
+				       const struct cuda_python *python, uint64_t instance,  \
+				       const struct cuda_graph_call *call)                   \
 	{                                                                                    \
-		STAP_PROBE5(cuda, probe, correlation, tid, context, python, instance);       \
+		STAP_PROBE6(cuda, probe, correlation, tid, context, python, instance, call); \
 	}
 CUDA_STACK_PROBES(STACK_SITE)
 
 void probe_sites__stack(unsigned int probe, uint32_t correlation, uint32_t tid, uint32_t context,
-			const struct cuda_python *python, uint64_t instance)
+			const struct cuda_python *python, uint64_t instance,
+			const struct cuda_graph_call *call)
 {
 	static void (*const sites[])(uint32_t, uint32_t, uint32_t, const struct cuda_python *,
-				     uint64_t) = {
+				     uint64_t, const struct cuda_graph_call *) = {
 #define STACK_ENTRY(probe, period) site__##probe,
 		CUDA_STACK_PROBES(STACK_ENTRY)
 #undef STACK_ENTRY
 	};
 
-	sites[probe](correlation, tid, context, python, instance);
+	sites[probe](correlation, tid, context, python, instance, call);
 }
 
 /* STAP_PROBE with as many arguments as there are: older sdt.h have no STAP_PROBEV in C. */

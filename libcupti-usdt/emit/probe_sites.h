@@ -179,7 +179,8 @@ void probe_sites__nvtx_open(uint64_t instance);
 
 /* probe: its index in CUDA_STACK_PROBES. Called on the launching thread, in its launch. */
 void probe_sites__stack(unsigned int probe, uint32_t correlation, uint32_t tid, uint32_t context,
-			const struct cuda_python *python, uint64_t instance);
+			const struct cuda_python *python, uint64_t instance,
+			const struct cuda_graph_call *call);
 
 #define SITE_PROTOTYPE(probe, group, parameters, ...) void probe_sites__##probe parameters;
 READABLE_PROBES(SITE_PROTOTYPE)

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Failure modes: 1. the call is recorded twice: who wants all calls on graphs has its record from
- * there, and it gets no other. 2. it created nothing, as a call that failed: then no callback came
- * between its entry and its exit. 3. a later version has other calls: they are known by their
- * names, and a call that CUPTI cannot name is none.
+ * Failure modes: 1. it created nothing, as a call that failed: then no callback came between its
+ * entry and its exit. 2. a later version has other calls: they are known by their names, and a call
+ * that CUPTI cannot name is none.
  */
 #include "libcupti-usdt/trace/graph_adds.h"
 
@@ -15,11 +14,8 @@
 #include "libcupti-usdt/emit/interned_names.h"
 #include "libcupti-usdt/emit/probe_sites.h"
 #include "libcupti-usdt/emit/ring.h"
-#include "libcupti-usdt/trace/api_calls.h"
 #include "libcupti-usdt/trace/graph_nodes.h"
 #include "libcupti-usdt/trace/stack_sampling.h"
-
-#define BIT(group) (1U << CUDA_GROUP_##group)
 
 static bool adds(const char *name)
 {
@@ -56,30 +52,16 @@ static const char *kernel_name(const char *call, const struct cupti_callback_dat
 	return kernel ? cuda_driver__kernel_name(kernel->function, kernel->kernel) : NULL;
 }
 
-void graph_adds__send_call(struct ring *ring, uint32_t groups, uint32_t cbid,
-			   const struct cupti_callback_data *data, uint64_t start, uint64_t end)
-{
-	struct cuda_api call;
-
-	if (groups & BIT(API_GRAPH) || !probe_sites__batch_wanted(CUDA_GROUP_GRAPH_NODES))
-		return;
-	call = api_calls__describe(ring, CUPTI_DOMAIN_DRIVER, cbid, data, start, end);
-	call.head.kind = CUDA_RECORD_API;
-	call.group = CUDA_GROUP_API_GRAPH;
-	ring__append(ring, CUDA_GROUP_GRAPH_NODES, &call.head);
-}
-
-void graph_adds__record(struct ring *ring, uint32_t groups, uint32_t cbid,
-			const struct cupti_callback_data *data, uint64_t start, uint64_t end)
+void graph_adds__record(struct ring *ring, const struct cupti_callback_data *data, uint64_t start,
+			uint64_t end)
 {
 	const char *name = data->function_name;
 
 	if (!atomic_load_explicit(&hot.stack_probes, memory_order_relaxed) || !ring ||
 	    ring->node_created < start || !name || !adds(name))
 		return;
-	graph_adds__send_call(ring, groups, cbid, data, start, end);
-	stack_sampling__take(ring, data->correlation, data->context_id);
-	if (graph_nodes__for_samples())
-		graph_nodes__origin(ring, data->correlation,
+	stack_sampling__take(ring, data->correlation, data->context_id, start, end);
+	if (graph_nodes__for_samples() && ring->node)
+		graph_nodes__origin(ring, data->correlation, ring->node,
 				    interned_names__intern(kernel_name(name, data)), start, end);
 }

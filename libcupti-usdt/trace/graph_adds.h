@@ -15,10 +15,7 @@
 /* Of the driver API, by the name that CUPTI has for it. For the agent's thread. */
 bool graph_adds__is_one(uint32_t cbid);
 /* A call of the driver API has returned; times as launches have them. */
-void graph_adds__record(struct ring *ring, uint32_t groups, uint32_t cbid,
-			const struct cupti_callback_data *data, uint64_t start, uint64_t end);
-/* The call itself, for whoever has its stack; not where each call on graphs is recorded anyway. */
-void graph_adds__send_call(struct ring *ring, uint32_t groups, uint32_t cbid,
-			   const struct cupti_callback_data *data, uint64_t start, uint64_t end);
+void graph_adds__record(struct ring *ring, const struct cupti_callback_data *data, uint64_t start,
+			uint64_t end);
 
 #endif

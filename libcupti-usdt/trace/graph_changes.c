@@ -17,10 +17,10 @@
 
 #include "libcupti-usdt/cupti/cuda_driver.h"
 #include "libcupti-usdt/cupti/cupti_calls.h"
+#include "libcupti-usdt/emit/interned_names.h"
 #include "libcupti-usdt/emit/probe_sites.h"
 #include "libcupti-usdt/emit/ring.h"
 #include "libcupti-usdt/emit/rings.h"
-#include "libcupti-usdt/trace/graph_adds.h"
 #include "libcupti-usdt/trace/graph_nodes.h"
 #include "libcupti-usdt/trace/stack_sampling.h"
 
@@ -92,6 +92,13 @@ static const char *kernel_after(const char *call, const void *about)
 	return kernel ? cuda_driver__kernel_name(kernel->function, kernel->kernel) : NULL;
 }
 
+static uint32_t kernel_id(enum change change, const struct cupti_callback_data *data)
+{
+	const void *about = about_of(change, data->params);
+
+	return interned_names__intern(kernel_after(data->function_name, about));
+}
+
 /* The driver may log calls that fail, so only a node that has a kernel is looked up. */
 static bool replaces(enum change change, const struct cupti_callback_data *data)
 {
@@ -144,8 +151,8 @@ static bool describe(struct cuda_graph_change *record, const struct ring *ring, 
 	       atomic_load_explicit(&any_replaced, memory_order_relaxed);
 }
 
-void graph_changes__record(struct ring *ring, uint32_t groups, uint32_t cbid,
-			   const struct cupti_callback_data *data, uint64_t start, uint64_t end)
+void graph_changes__record(struct ring *ring, const struct cupti_callback_data *data,
+			   uint64_t start, uint64_t end)
 {
 	enum change change = change_of(data->function_name);
 	struct cuda_graph_change record = {
@@ -162,6 +169,8 @@ void graph_changes__record(struct ring *ring, uint32_t groups, uint32_t cbid,
 	ring__append(ring, CUDA_GROUP_GRAPH_NODES, &record.head);
 	if (record.graph)
 		return;
-	graph_adds__send_call(ring, groups, cbid, data, start, end);
-	stack_sampling__take(ring, data->correlation, data->context_id);
+	stack_sampling__take(ring, data->correlation, data->context_id, start, end);
+	if (graph_nodes__for_samples())
+		graph_nodes__origin(ring, data->correlation, 0, kernel_id(change, data), start,
+				    end);
 }

@@ -18,8 +18,8 @@ bool graph_changes__is_one(uint32_t cbid);
 /* At its entry, and of any other call: notes whether it gives a node another kernel. */
 void graph_changes__enter(struct ring *ring, const struct cupti_callback_data *data);
 /* At its exit, and of any other call. */
-void graph_changes__record(struct ring *ring, uint32_t groups, uint32_t cbid,
-			   const struct cupti_callback_data *data, uint64_t start, uint64_t end);
+void graph_changes__record(struct ring *ring, const struct cupti_callback_data *data,
+			   uint64_t start, uint64_t end);
 /* Is the thread in a call of the driver that graph_changes__enter() makes? It is none of the
  * program's. */
 bool graph_changes__asks(const struct ring *ring);

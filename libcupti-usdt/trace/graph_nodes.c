@@ -142,19 +142,19 @@ void graph_nodes__record(uint32_t cbid, const struct cupti_resource_data *data)
 	}
 }
 
-void graph_nodes__origin(struct ring *ring, uint32_t correlation, uint32_t name, uint64_t start,
-			 uint64_t end)
+void graph_nodes__origin(struct ring *ring, uint32_t correlation, uint64_t node, uint32_t name,
+			 uint64_t start, uint64_t end)
 {
 	struct cuda_graph_origin record = {
 		.head = {CUDA_RECORD_GRAPH_ORIGIN, sizeof(record), correlation},
 		.start = start,
 		.end = end,
 		.tid = ring__tid(ring),
-		.node = ring->node,
+		.node = node,
 		.name = name,
 	};
 
-	if (name && record.node)
+	if (name)
 		ring__append(ring, CUDA_GROUP_GRAPH_NODES, &record.head);
 }
 

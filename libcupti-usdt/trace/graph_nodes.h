@@ -23,10 +23,10 @@ static inline bool graph_nodes__for_samples(void)
 	return probe_sites__batch_wanted(CUDA_GROUP_GRAPH_NODES) &&
 	       probe_sites__batch_wanted(CUDA_GROUP_PC_SAMPLES);
 }
-/* The call that created the thread's last node has returned; `name`: its kernel's, 0 = it has none.
- */
-void graph_nodes__origin(struct ring *ring, uint32_t correlation, uint32_t name, uint64_t start,
-			 uint64_t end);
+/* A call that created the node has returned, or changed one (0); `name`: its kernel's, 0 = it has
+ * none. */
+void graph_nodes__origin(struct ring *ring, uint32_t correlation, uint64_t node, uint32_t name,
+			 uint64_t start, uint64_t end);
 /* The id of a CUgraphExec, as its nodes have it; 0 = unknown. */
 uint32_t graph_nodes__exec_id(void *exec);
 /* Likewise of a CUgraph, and of a CUgraphNode. */

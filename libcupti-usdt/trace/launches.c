@@ -167,10 +167,10 @@ static COLD_PATH void tell_others(struct ring *ring, unsigned int group, uint64_
 	/* A captured launch is one for all replays: no other stack says where their kernels are
 	 * from. */
 	if (group == CUDA_GROUP_LAUNCH && is_captured(ring, start)) {
-		stack_sampling__take(ring, launch->head.correlation, launch->context);
-		if (graph_nodes__for_samples())
-			graph_nodes__origin(ring, launch->head.correlation, launch->name, start,
-					    end);
+		stack_sampling__take(ring, launch->head.correlation, launch->context, start, end);
+		if (graph_nodes__for_samples() && ring->node)
+			graph_nodes__origin(ring, launch->head.correlation, ring->node,
+					    launch->name, start, end);
 	} else if (group == CUDA_GROUP_LAUNCH && stack_sampling__may_be_due(ring)) {
 		stack_sampling__sample(ring, launch->head.correlation, launch->context);
 	}

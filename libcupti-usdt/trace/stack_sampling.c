@@ -46,10 +46,11 @@ static bool is_due(uint32_t *distance, uint32_t passed, uint32_t period, uint32_
 	return due;
 }
 
-static void fire(unsigned int probe, uint32_t correlation, uint32_t tid, uint32_t context)
+static void fire(unsigned int probe, uint32_t correlation, uint32_t tid, uint32_t context,
+		 const struct cuda_graph_call *call)
 {
 	probe_sites__stack(probe, correlation, tid, context, python_frames__get(),
-			   status__instance());
+			   status__instance(), call);
 }
 
 /* Threads that found no ring share their distances; a lost step makes a sample late, no more. */
@@ -62,7 +63,7 @@ static void sample_without_ring(uint32_t wanted, uint32_t correlation, uint32_t 
 		unsigned int probe = __builtin_ctz(wanted);
 
 		if (is_due(&shared[probe], 1, periods[probe], tid))
-			fire(probe, correlation, tid, context);
+			fire(probe, correlation, tid, context, NULL);
 	}
 }
 
@@ -85,7 +86,7 @@ void stack_sampling__sample(struct ring *ring, uint32_t correlation, uint32_t co
 		if (is_new)
 			*distance = 0;
 		if (is_due(distance, is_new ? 1 : passed, periods[probe], ring->tid))
-			fire(probe, correlation, ring->tid, context);
+			fire(probe, correlation, ring->tid, context, NULL);
 		if (*distance < nearest)
 			nearest = *distance;
 	}
@@ -93,10 +94,16 @@ void stack_sampling__sample(struct ring *ring, uint32_t correlation, uint32_t co
 	ring->stacks_wanted = wanted;
 }
 
-void stack_sampling__take(struct ring *ring, uint32_t correlation, uint32_t context)
+void stack_sampling__take(struct ring *ring, uint32_t correlation, uint32_t context, uint64_t start,
+			  uint64_t end)
 {
 	uint32_t wanted = atomic_load_explicit(&hot.stack_probes, memory_order_relaxed);
+	const struct cuda_graph_call call = {
+		.size = sizeof(call),
+		.start = timestamps__to_ns(start),
+		.end = timestamps__to_ns(end),
+	};
 
 	for (; wanted; wanted &= wanted - 1)
-		fire(__builtin_ctz(wanted), correlation, ring__tid(ring), context);
+		fire(__builtin_ctz(wanted), correlation, ring__tid(ring), context, &call);
 }

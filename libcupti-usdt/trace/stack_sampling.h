@@ -17,7 +17,9 @@ static inline bool stack_sampling__may_be_due(struct ring *ring)
 	return __builtin_expect(wanted, 0) && (!ring || ring__stack_may_be_due(ring, wanted));
 }
 void stack_sampling__sample(struct ring *ring, uint32_t correlation, uint32_t context);
-/* A call has returned that gets a stack in any case; it is none of those that are counted. */
-void stack_sampling__take(struct ring *ring, uint32_t correlation, uint32_t context);
+/* A call has returned that created or changed nodes of a graph: it gets a stack in any case, and is
+ * none of those that are counted. Times as launches have them. */
+void stack_sampling__take(struct ring *ring, uint32_t correlation, uint32_t context, uint64_t start,
+			  uint64_t end);
 
 #endif

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """graphed-step.py eager|graph|compile N: N forward passes of the model of decode-loop.py, from the same line: eagerly, as
-replays of a CUDA graph that PyTorch captured, or of those of torch.compile(mode="reduce-overhead")."""
+replays of a CUDA graph that PyTorch captured, or of those of torch.compile(mode="reduce-overhead"). They lie between
+cudaProfilerStart() and cudaProfilerStop()."""
 import importlib.util
 import os
 import sys
@@ -48,11 +49,13 @@ def main():
         for _ in range(3):
             run()
         torch.cuda.synchronize()
+        torch.cuda.cudart().cudaProfilerStart()
         for _ in range(count):
             if mode == "compile":
                 torch.compiler.cudagraph_mark_step_begin()
             run()
         torch.cuda.synchronize()
+        torch.cuda.cudart().cudaProfilerStop()
 
 
 main()

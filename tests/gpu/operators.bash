@@ -33,11 +33,14 @@ attributed() {
 	say "  recording" "$(stat -c %s "$db") bytes, $(stat -c %s "$db.gz") compressed"
 }
 
-# graphed MODE [EAGER-MODE]: kernels of graphs have the operator and the line that put them there
+# graphed MODE [EAGER-MODE]: kernels of graphs have the operator and the line that put them there. MODE-window: recorded
+# with --profiler-api, which begins after the graphs were captured.
 graphed() {
 	local mode=$1 db=$OUT/graphed-$1.db log=$OUT/graphed-$1 key good text
 	# 60,000 launches a second: without the larger buffer, not all of them have a copy of the stack.
-	timeout 180 cuda-trace record -v -g -f --buffer 1024 -e kernels -o "$db" -- python3 tests/gpu/graphed-step.py "$mode" 20 >"$log.out" 2>"$log.err"
+	# shellcheck disable=SC2046 # one word, or none
+	timeout 180 cuda-trace record -v -g -f --buffer 1024 -e kernels $([ "$mode" = "${mode%-window}" ] || echo --profiler-api) \
+		-o "$db" -- python3 tests/gpu/graphed-step.py "${mode%-window}" 20 >"$log.out" 2>"$log.err"
 	timeout 60 cuda-trace report --timeline "$work/graphed-$mode.json" "$db" 2>>"$log.err"
 	rm -f "$db"
 	[ "$mode" != eager ] || return
@@ -98,6 +101,8 @@ part_graphed() {
 	graphed eager
 	graphed graph eager
 	graphed compile
+	graphed graph-window eager
+	graphed compile-window
 }
 
 # The table of stat --by has the kernels and the time of stat, and the operators of the recording.

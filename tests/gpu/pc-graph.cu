@@ -2,8 +2,12 @@
 /*
  * One kernel that functions of known names put into a graph, which is launched until the time is over: once by one(),
  * three times by three() (captured), twice by child() (captured, in a child graph) and twice by built() (added node by
- * node); and once beside the graph by eager(). All of them take the same time. Usage: pc-graph [SECONDS]
+ * node); and once beside the graph by eager(). All of them take the same time. With "replaced", once more by the call in
+ * replace(), which gives this kernel to a node that another one was captured for. The launches lie between
+ * cudaProfilerStart() and cudaProfilerStop(). Usage: pc-graph [SECONDS [replaced]]
  */
+#include <cuda_profiler_api.h>
+
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -18,6 +22,11 @@ __global__ void spin(float *out, int n)
 	for (int i = 0; i < n; i++)
 		x = fmaf(x, 1.0001f, 0.5f);
 	out[threadIdx.x] = x;
+}
+
+__global__ void other(float *out)
+{
+	out[threadIdx.x] += 1;
 }
 
 static float *out;
@@ -54,6 +63,24 @@ FUNCTION void eager()
 {
 	spin<<<132, 128, 0, stream>>>(out, iterations);
 	asm volatile("");
+}
+
+FUNCTION void one_and_other()
+{
+	one();
+	other<<<1, 32, 0, stream>>>(out);
+}
+
+FUNCTION void replace(cudaGraphExec_t exec, cudaGraphNode_t node)
+{
+	void *arguments[] = {&out, &iterations};
+	cudaKernelNodeParams params = {};
+
+	params.func = (void *)spin;
+	params.gridDim = dim3(132);
+	params.blockDim = dim3(128);
+	params.kernelParams = arguments;
+	check(cudaGraphExecKernelNodeSetParams(exec, node, &params), "cudaGraphExecKernelNodeSetParams");
 }
 
 FUNCTION void built(cudaGraph_t graph, cudaGraphNode_t *last)
@@ -102,18 +129,22 @@ int main(int argc, char **argv)
 	check(cudaMalloc(&out, 4096), "cudaMalloc");
 	check(cudaMemset(out, 0, 4096), "cudaMemset");
 	check(cudaStreamCreate(&stream), "cudaStreamCreate");
-	graph = capture(one, three);
+	graph = capture(argc > 2 ? one_and_other : one, three);
 	inner = capture(child, NULL);
 	check(cudaGraphGetNodes(graph, nodes, &count), "cudaGraphGetNodes");
 	check(cudaGraphAddChildGraphNode(&last, graph, &nodes[count - 1], 1, inner), "cudaGraphAddChildGraphNode");
 	built(graph, &last);
 	check(cudaGraphInstantiate(&exec, graph, 0), "cudaGraphInstantiate");
+	if (argc > 2)
+		replace(exec, nodes[1]);
+	check(cudaProfilerStart(), "cudaProfilerStart");
 	while (now() < end) {
 		check(cudaGraphLaunch(exec, stream), "cudaGraphLaunch");
 		eager();
 		launches++;
 		check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
 	}
+	check(cudaProfilerStop(), "cudaProfilerStop");
 	printf("expect launches=%ld\n", launches);
 	return 0;
 }

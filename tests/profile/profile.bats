@@ -182,7 +182,8 @@ shares() {
 parted() {
 	mkfifo hold
 	exec 8<>hold
-	SIMCUDA_PC_SCRIPT=$PWD/script setsid "$CUDA_TRACE" profile --pc --bursts 10ms/100ms -g --folded f.txt \
+	# shellcheck disable=SC2086 # several
+	SIMCUDA_PC_SCRIPT=$PWD/script setsid "$CUDA_TRACE" profile --pc --bursts 10ms/100ms -g ${PROFILE_OPTIONS-} --folded f.txt \
 		--flamegraph f.svg --json -o out.json -- "$SIM" "$@" --linger <hold >out 2>err 8>&- 3>&- &
 	rec_PID=$!
 	echo $rec_PID >>started
@@ -663,10 +664,22 @@ unfaulted() {
 	run ! grep -- '-g does not know' err
 }
 
+@test "profile --pc -g --range (graphs that were captured outside) parts a kernel's samples among what put it there" {
+	requires bpf sim
+	printf '%s\n' 'spin 70 wait 1000 spin.cu 7' >script
+	PROFILE_OPTIONS="--range replays" parted "$WORKLOADS/graph-origins" -n 50 --nodes 7 --eager 400 --hold 500
+	# 100, 50 and 350 launches of 500; those of plain() are outside.
+	assert_line --regexp ';main;run;make_captured;embed;captured;cuLaunchKernel;spin;spin\.cu:7;wait (19\.9|20\.[01])$'
+	assert_line --regexp ';main;run;make_captured;head;captured;cuLaunchKernel;spin;spin\.cu:7;wait (9\.9|10\.[01])$'
+	assert_line --regexp ';main;run;make_built;build;cuGraphAddKernelNode_v2;spin;spin\.cu:7;wait (69\.9|70\.[01])$'
+	refute_output --partial ';plain;'
+	run ! grep -- '-g does not know' err
+}
+
 @test "profile --pc -g (graphs that are changed) parts a kernel's samples among what put it there, before and after" {
 	requires bpf sim
 	local line
-	printf '%s\n' 'spin 70 wait 1000 spin.cu 7' >script
+	printf '%s\n' 'spin 70 wait 1000 spin.cu 7' 'increment 30 wait 1000 spin.cu 9' >script
 	parted "$WORKLOADS/graph-changes" -n 50
 	# As often as each ran: three times 50 launches of one, and of kept() three more, with another kernel between them.
 	for line in 'run_updates;capture;first 1' 'run_updates;capture;second 1' 'run_updates;capture;third 1' 'run_parameters;capture;kept 3'; do
@@ -674,8 +687,10 @@ unfaulted() {
 			/;spin;spin.cu:7;wait / { if (index($0, ";run_updates;capture;first;")) one += $NF; if (index($0, of)) this += $NF }
 			END { ratio = one ? this / one / times : 0; print (ratio > 0.98 && ratio < 1.02) ? "right" : ratio }')" "$line: right"
 	done
-	# The node that had another kernel for a while, and the one whose kernel was replaced in the graph it is copied from.
-	grep -- '-g does not know' err
+	# The node that had another kernel for a while, and the one whose kernel was replaced in the graph that two were made of.
+	assert_line --regexp ';run_parameters;replace;cuGraphExecKernelNodeSetParams_v2;increment;spin\.cu:9;wait 16\.[67]$'
+	assert_line --regexp ';run_rewritten;rewrite;cuGraphKernelNodeSetParams_v2;increment;spin\.cu:9;wait 33\.[34]$'
+	run ! grep -- '-g does not know' err
 }
 
 @test "profile --pc -g -p (a graph that was created before) says that nobody knows who put its kernels there" {

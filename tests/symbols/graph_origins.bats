@@ -71,14 +71,18 @@ folded() {
 
 @test "record -g (a graph built node by node) has each kernel below the function that added its node" {
 	requires bpf sim sqlite3
-	local events
+	local events calls
 	for events in kernels kernels,api; do
 		RECORD_OPTIONS="-g -e $events" record_lingering /workloads/graph-origins "$WORKLOADS/graph-origins" -n 3 --nodes 7
 		run -0 --separate-stderr folded
 		assert_line "main;run;make_built;build;cuGraphAddKernelNode_v2 105000"
 		refute_output --partial cuGraphLaunch
+		# Two nodes were captured. Calls that nobody wanted are not among those of the program.
+		assert_equal "$(sql r.db "SELECT count(*), count(callchainId), count(DISTINCT correlationId) FROM CUDA_TRACE_GRAPH_CALLS")" "10|10|10"
+		[ "$events" != kernels ] || calls=0
+		[ "$events" = kernels ] || calls=7
 		assert_equal "$(sql r.db "SELECT count(*), count(callchainId) FROM CUPTI_ACTIVITY_KIND_RUNTIME JOIN StringIds AS s
-			ON s.id = nameId WHERE value LIKE 'cuGraphAdd%'")" "7|7"
+			ON s.id = nameId WHERE value LIKE 'cuGraphAdd%'")" "$calls|$calls"
 	done
 }
 
@@ -151,12 +155,49 @@ main;run;run_rewritten;rewrite;cuGraphKernelNodeSetParams_v2 1200"
 }
 
 # Such graphs are captured when a program warms up, and replayed in the steps that are recorded.
-@test "record -g --range (a graph that was captured outside) says that its kernels have no stack of what put them there" {
+@test "record -g --range (graphs that were captured outside) has each kernel below the function that captured it" {
+	requires bpf sim sqlite3
+	local how
+	for how in fp dwarf; do
+		RECORD_OPTIONS="-g --range replaying" record_lingering /workloads/graph-origins "$WORKLOADS/graph-origins" -n 4 --nodes 3 --eager 5 --call-graph $how
+		run -0 --separate-stderr folded
+		assert_equal "$stderr" ""
+		assert_equal "$(sort <<<"$output")" "main;run;make_built;build;cuGraphAddKernelNode_v2 60000
+main;run;make_captured;embed;captured;cuLaunchKernel 240000
+main;run;make_captured;head;captured;cuLaunchKernel 40000"
+		# The calls outside are no launches of the window.
+		assert_equal "$(sql r.db 'SELECT count(*) FROM CUPTI_ACTIVITY_KIND_RUNTIME')" 8
+		assert_equal "$(sql r.db 'SELECT coalesce(sum(count), 0) FROM CUDA_TRACE_LOST')" 0
+	done
+}
+
+@test "record -g --last (graphs that were captured before) has each kernel below the function that captured it" {
+	requires bpf sim sqlite3
+	RECORD_OPTIONS="-g --last 1s" record_lingering /workloads/graph-origins "$WORKLOADS/graph-origins" -n 4 --nodes 3 --hold 3000
+	# Of what came before the hold, nothing else is left.
+	assert_equal "$(sql r.db 'SELECT count(*) FROM CUPTI_ACTIVITY_KIND_RUNTIME')" 8
+	run -0 --separate-stderr folded
+	assert_equal "$stderr" ""
+	assert_line "main;run;make_captured;embed;captured;cuLaunchKernel 240000"
+	assert_line "main;run;make_built;build;cuGraphAddKernelNode_v2 60000"
+}
+
+@test "report (a recording without stacks of the calls that created nodes) says that kernels have none" {
 	requires bpf sim sqlite3
 	RECORD_OPTIONS="-g --range replaying" record_lingering /workloads/graph-origins "$WORKLOADS/graph-origins" -n 4 --call-graph fp
+	sqlite3 r.db 'DROP TABLE CUDA_TRACE_GRAPH_CALLS'
 	run -0 --separate-stderr ct report --folded - r.db
 	[[ $output == *"[no stack]"* ]] || fail "$output"
 	[[ $stderr == *"of 20 of 20 kernels (100.0 % of the time), the call that put them into their graph has no stack"* ]] || fail "not said: $stderr"
+}
+
+# Recordings of earlier versions have their stacks in the rows of the calls, as Nsight's have.
+@test "report (a recording in which the launches have the stacks of captured nodes) has each kernel below them" {
+	requires bpf sim sqlite3
+	record_lingering /workloads/graph-origins "$WORKLOADS/graph-origins" -n 4
+	sqlite3 r.db 'DROP TABLE CUDA_TRACE_GRAPH_CALLS'
+	run -0 folded
+	assert_line "main;run;make_captured;embed;captured;cuLaunchKernel 240000"
 }
 
 # They have no correlation id, and were taken for kernels that an earlier session had left.

@@ -5,12 +5,13 @@
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "tests/workloads/nvtx_client.h"
 #include "tests/workloads/program.h"
 
 static const char help[] =
 	"usage: graph-origins [-n REPLAYS] [--early] [--nodes N] [--copies] [--update]\n"
-	"                     [--eager N] [--linger]\n"
+	"                     [--eager N] [--hold MS] [--linger]\n"
 	"Replays a graph captured in embed() and head(), and one that build() makes of single\n"
 	"nodes (--nodes N, 2). With --early another one, captured in early() before the program\n"
 	"says \"ready\" and waits for a line. --copies: also a copy of a graph captured in "
@@ -20,7 +21,10 @@ static const char help[] =
 	"with one captured in after(), and replayed again. --eager N launches N kernels without a "
 	"graph, in "
 	"plain().\n"
-	"--linger waits until its input ends.\n";
+	"--hold MS waits for so long before the replays, in the NVTX range \"replays\" around "
+	"them. "
+	"--linger\n"
+	"waits until its input ends.\n";
 
 #define EMBED_NS 30000
 #define HEAD_NS	 10000
@@ -221,7 +225,7 @@ static FUNCTION void run_update(uint64_t replays)
 }
 
 static struct {
-	uint64_t replays, nodes, eager;
+	uint64_t replays, nodes, eager, hold;
 	bool early, copies, update, linger;
 } settings = {.replays = 5, .nodes = 2};
 
@@ -237,12 +241,15 @@ static FUNCTION void run(void)
 	}
 	second = make_captured();
 	third = make_built(settings.nodes);
+	push("replays");
+	usleep(settings.hold * 1000);
 	for (uint64_t i = 0; i < settings.replays; i++) {
 		if (first)
 			replay(first, 1);
 		replay(second, 3);
 		replay(third, settings.nodes);
 	}
+	pop();
 	if (settings.copies)
 		run_copies(settings.replays);
 	if (settings.update)
@@ -258,10 +265,10 @@ static FUNCTION void run(void)
 
 int main(int argc, char **argv)
 {
-	static const struct option options[] = {{"early", 0, NULL, 'e'},  {"nodes", 1, NULL, 'N'},
-						{"eager", 1, NULL, 'E'},  {"copies", 0, NULL, 'c'},
-						{"update", 0, NULL, 'u'}, {"linger", 0, NULL, 'l'},
-						{"help", 0, NULL, 'h'},	  {0}};
+	static const struct option options[] = {
+		{"early", 0, NULL, 'e'},  {"nodes", 1, NULL, 'N'},  {"eager", 1, NULL, 'E'},
+		{"copies", 0, NULL, 'c'}, {"update", 0, NULL, 'u'}, {"linger", 0, NULL, 'l'},
+		{"hold", 1, NULL, 'o'},	  {"help", 0, NULL, 'h'},   {0}};
 	int option;
 
 	while ((option = getopt_long(argc, argv, "n:h", options, NULL)) != -1) {
@@ -271,6 +278,8 @@ int main(int argc, char **argv)
 			settings.nodes = program__number(optarg, "--nodes");
 		else if (option == 'E')
 			settings.eager = program__number(optarg, "--eager");
+		else if (option == 'o')
+			settings.hold = program__number(optarg, "--hold");
 		else if (option == 'e')
 			settings.early = true;
 		else if (option == 'c')

@@ -2,6 +2,7 @@
 /*
  * A launch of an executable graph runs each of its nodes once. Its nodes are copies of those that
  * a call created, or copies of copies. Records come in any order, so they are joined at the end.
+ * A call that gave a node another kernel is a node, too: pc_graphs__node_of().
  *
  * Nodes of child graphs and of conditional bodies come once more, as nodes of the executable graph.
  *
@@ -30,11 +31,11 @@
 /* Nodes and graphs have numbers from 1 on; 0 = none, or not known. */
 struct node {
 	uint64_t id;
+	uint64_t time;	   /* of its creation, or of the copy */
 	uint32_t original; /* the node that it is a copy of */
 	uint32_t graph;
 	uint32_t place;
 	bool is_kernel;
-	bool is_replaced; /* by a kernel whose call is not known */
 };
 
 struct graph {
@@ -43,11 +44,12 @@ struct graph {
 	bool is_known; /* somebody saw how it was created */
 };
 
-/* Of an executable graph; what is launched from `time` on does it. */
+/* What is launched from `time` on does it; without a graph, what is copied from then on. */
 struct change {
-	uint32_t graph;
-	uint32_t with; /* id of the graph; 0 = the node has the kernel that a call gave it */
-	uint64_t node; /* id, of the graph that was instantiated; 0 = all nodes */
+	uint32_t graph;	 /* that can be launched; 0 = none */
+	uint32_t with;	 /* id of the graph; 0 = the node has the kernel that a call gave it */
+	uint64_t node;	 /* id, of the graph that was instantiated; 0 = all nodes */
+	uint64_t kernel; /* id of the node that stands for the call */
 	uint64_t time;
 };
 
@@ -63,7 +65,8 @@ struct pc_graphs {
 	struct graph *graphs;
 	uint32_t graph_count, graph_capacity;
 	struct key_index graphs_by_id;
-	struct change *changes; /* by graph and time, once they are complete; so are launches */
+	struct change *changes; /* by graph and time, once they are complete; so are launches.
+				 * Without a graph: by node and time */
 	size_t change_count;
 	struct launch *launches; /* the first MAX_LAUNCHES */
 	size_t launch_count;
@@ -139,6 +142,7 @@ void pc_graphs__node(struct pc_graphs *graphs, const struct cuda_graph_node *rec
 	if (original)
 		graphs->nodes[number - 1].original = original;
 	graphs->nodes[number - 1].graph = in;
+	graphs->nodes[number - 1].time = record->start;
 	if (in)
 		graphs->graphs[in - 1].is_known = true;
 }
@@ -166,27 +170,25 @@ void pc_graphs__launch(struct pc_graphs *graphs, uint32_t id, uint64_t time)
 		graphs->launches[graphs->launch_count++] = (struct launch){number, time};
 }
 
-/* A node of no executable graph that has another kernel: so have all copies that are made of it. */
-static void lose_kernel(struct pc_graphs *all, uint64_t id)
+/* Ids of real nodes have their graph's in the upper half. */
+uint64_t pc_graphs__node_of(const struct cuda_graph_origin *origin)
 {
-	uint32_t number = node_of(all, id);
-
-	if (number)
-		all->nodes[number - 1].is_replaced = true;
+	return origin->node ? origin->node : origin->head.correlation;
 }
 
 void pc_graphs__change(struct pc_graphs *graphs, const struct cuda_graph_change *record)
 {
-	struct change change = {.with = record->graph, .node = record->node, .time = record->end};
+	struct change change = {
+		.with = record->graph,
+		.node = record->node,
+		.kernel = record->head.correlation,
+		.time = record->end,
+	};
 
 	if (!graphs)
 		return;
-	if (!record->exec) {
-		lose_kernel(graphs, record->node);
-		return;
-	}
-	change.graph = graph_of(graphs, record->exec);
-	if (!change.graph || graphs->change_count == MAX_CHANGES ||
+	change.graph = record->exec ? graph_of(graphs, record->exec) : 0;
+	if ((record->exec && !change.graph) || graphs->change_count == MAX_CHANGES ||
 	    !array_grow__counted(graphs->changes, graphs->change_count))
 		graphs->left_out++;
 	else
@@ -204,6 +206,8 @@ static int compare_changes(const void *a, const void *b)
 {
 	const struct change *x = a, *y = b;
 
+	if (!x->graph && !y->graph && x->node != y->node)
+		return x->node < y->node ? -1 : 1;
 	return by_graph_and_time(x->graph, y->graph, x->time, y->time);
 }
 
@@ -214,19 +218,39 @@ static int compare_launches(const void *a, const void *b)
 	return by_graph_and_time(x->graph, y->graph, x->time, y->time);
 }
 
-/* NULL = not known: originals in a circle, or a kernel that came from elsewhere. */
-static const struct node *first_of(const struct pc_graphs *all, const struct node *node)
-{
-	for (int i = 0; i < MAX_COPIES && node->original && !node->is_replaced; i++)
-		node = &all->nodes[node->original - 1];
-	return node->original || node->is_replaced ? NULL : node;
-}
-
 static const struct node *find(const struct pc_graphs *all, uint64_t id)
 {
 	ssize_t known = key_index__find(&all->nodes_by_id, id);
 
 	return known < 0 ? NULL : &all->nodes[known];
+}
+
+/* The latest change of a node of no executable graph, at that time; NULL = none. */
+static const struct change *latest(const struct pc_graphs *all, uint64_t node, uint64_t time)
+{
+	const struct change wanted = {.node = node, .time = time};
+	size_t after = sorted__count_before(all->change_count, i,
+					    compare_changes(&all->changes[i], &wanted) <= 0);
+	const struct change *found = after ? &all->changes[after - 1] : NULL;
+
+	return found && !found->graph && found->node == node ? found : NULL;
+}
+
+/* What the node does at that time; NULL = not known: originals in a circle. */
+static const struct node *first_of(const struct pc_graphs *all, const struct node *node,
+				   uint64_t time)
+{
+	for (int i = 0; i < MAX_COPIES; i++) {
+		const struct change *change = latest(all, node->id, time);
+
+		if (change)
+			return find(all, change->kernel);
+		if (!node->original)
+			return node;
+		time = node->time;
+		node = &all->nodes[node->original - 1];
+	}
+	return NULL;
 }
 
 static uint64_t original_id(const struct pc_graphs *all, const struct node *node)
@@ -271,9 +295,11 @@ static const struct node *doing(struct sum *sum, const struct node *node,
 	if (!may_look(sum))
 		return NULL;
 	if (!count || (changes[count - 1].node && changes[count - 1].with))
-		return first_of(all, node);
-	node = changes[count - 1].with ? counterpart(all, node, changes[count - 1].with) : NULL;
-	return node ? first_of(all, node) : NULL;
+		return first_of(all, node, UINT64_MAX);
+	if (!changes[count - 1].with)
+		return find(all, changes[count - 1].kernel);
+	node = counterpart(all, node, changes[count - 1].with);
+	return node ? first_of(all, node, changes[count - 1].time) : NULL;
 }
 
 /* False: it is not known what the node did. */

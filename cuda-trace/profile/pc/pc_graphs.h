@@ -23,11 +23,14 @@ struct pc_graphs *pc_graphs__new(void);
 void pc_graphs__free(struct pc_graphs *graphs);
 /* A node was created, or copied. */
 void pc_graphs__node(struct pc_graphs *graphs, const struct cuda_graph_node *node);
-/* The call that created the node has launched its kernel from `place`; 0 = not known yet. */
+/* The call that created the node, or that it stands for, put its kernel there from `place`; 0 = not
+ * known yet. */
 void pc_graphs__origin(struct pc_graphs *graphs, uint64_t node, uint32_t place);
 /* An executable graph was launched, at this time (ns). */
 void pc_graphs__launch(struct pc_graphs *graphs, uint32_t graph, uint64_t time);
-/* Nodes do something else from then on. Where a node got another kernel, its place is not known. */
+/* The node whose kernel it is: one that stands for the call, if that changed a node. */
+uint64_t pc_graphs__node_of(const struct cuda_graph_origin *origin);
+/* Nodes do something else from then on. */
 void pc_graphs__change(struct pc_graphs *graphs, const struct cuda_graph_change *change);
 /* After all records: calls `add` for each node of a graph that was launched, and each time that it
  * did something else; adds to `unknown`. */

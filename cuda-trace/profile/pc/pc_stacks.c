@@ -214,11 +214,12 @@ static void handle_origin(struct pc_stacks *all, struct own *own, struct process
 			  const struct cuda_graph_origin *origin)
 {
 	struct half *half = half_of(own, origin->head.correlation);
+	uint64_t node = pc_graphs__node_of(origin);
 
-	pc_graphs__origin(own->graphs, origin->node, 0);
+	pc_graphs__origin(own->graphs, node, 0);
 	if (!half || half->node)
 		return;
-	half->node = origin->node;
+	half->node = node;
 	if (half->counted)
 		all->places.counts[half->counted] -= all->period;
 	half->counted = 0;
