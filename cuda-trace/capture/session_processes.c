@@ -96,6 +96,15 @@ static bool is_expected(struct session *session, uint32_t pid)
 		library_loads__note_mapped(session->loads, pid));
 }
 
+/* Its agent is not there yet. While it starts, the process waits. */
+static void listen_before(struct session *session, uint32_t pid, const char *agent)
+{
+	const char *path = agent_files__add_named(session->targets, agent);
+
+	if (path && session->agents)
+		process_links__add_process(session->agents, pid, path);
+}
+
 /* True: the agent is or will be loaded into the process, which is listened to before. If that
  * cannot be done, the driver source is what there is. */
 static bool attach_to(struct session *session, uint32_t pid, const char *agent)
@@ -112,9 +121,8 @@ static bool attach_to(struct session *session, uint32_t pid, const char *agent)
 	if (!agent && is_expected(session, pid))
 		return true;
 	library_loads__note_running(session->loads, pid);
-	if (session->agents && !agent)
-		process_links__add_process(session->agents, pid,
-					   injections__agent(session->injections));
+	if (!agent)
+		listen_before(session, pid, injections__agent(session->injections));
 	return start_injection(session, pid, agent ? INJECTION_WAKES : INJECTION_LOADS);
 }
 
@@ -431,10 +439,10 @@ int session_processes__handle_start(void *context, void *data, size_t size)
 
 void session_processes__listen_to_first(struct session *session, const char *agent)
 {
-	const char *path = agent_files__add_named(session->targets, agent);
-
-	if (path && session->agents && session->options.held)
-		process_links__add_process(session->agents, session->options.pid, path);
+	if (session->options.held)
+		listen_before(session, session->options.pid, agent);
+	else
+		agent_files__add_named(session->targets, agent);
 }
 
 /* The process made no call between its start, or since when it was observed, and now. One that has

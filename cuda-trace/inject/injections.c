@@ -238,9 +238,10 @@ void injections__report(const struct injections *injections, uint32_t pid,
 	else if (injections->verbose)
 		fprintf(stderr,
 			"cuda-trace: process %u (%s): %s the injection library; %u of %u threads "
-			"stopped for up to %.1f ms\n",
+			"stopped for up to %.1f ms (%.1f ms of it to load the library)\n",
 			pid, comm, result->present ? "woke" : "loaded",
-			result->stopped + result->idle, result->threads, result->stop_us / 1e3);
+			result->stopped + result->idle, result->threads, result->stop_us / 1e3,
+			result->call_us / 1e3);
 }
 
 static void end(struct injections *injections, struct attempt *attempt,

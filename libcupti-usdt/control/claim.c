@@ -31,7 +31,8 @@ extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern const char etext[] __attribute__((visibility("hidden")));
 
 static bool claimed, yields, released;
-static uint64_t retry; /* ns */
+static uint64_t retry;	    /* ns */
+static uint64_t gate_until; /* ns; 0 = the gate is not waited for */
 
 /* The tool writes another number here to make this library yield at once: until the semaphore is
  * up, which can take the Linux kernel most of a second. It counts for HINT_NS at most. */
@@ -98,16 +99,24 @@ void claim__release_program(void)
 	released = true;
 }
 
+void claim__wait_for_gate(void)
+{
+	while (site_wanted(cupti_claim) && !is_gated() && clock__now() < gate_until)
+		thread__rest(TURN_MS * 1000);
+	gate_until = 0;
+}
+
 bool claim__begin(bool program_runs)
 {
 	bool is_stopped = program_runs && !released;
-	uint64_t until = clock__now() + (is_stopped ? STOPPED_NS : GATE_NS);
 
 	claimed = true;
+	gate_until = clock__now() + (is_stopped ? STOPPED_NS : GATE_NS);
 	probe_sites__cupti_claim(status__instance(), (uintptr_t)cupti_api__get()->Subscribe,
 				 (uintptr_t)__ehdr_start, (uintptr_t)etext, &hint);
-	while (site_wanted(cupti_claim) && !is_gated() && clock__now() < until)
-		thread__rest(TURN_MS * 1000);
+	/* No other client can come before the program goes on: claim__wait_for_gate(). */
+	if (!is_stopped)
+		claim__wait_for_gate();
 	if (!claim__look())
 		return true;
 	claim__end();

@@ -12,6 +12,9 @@
 /* Before each subscription. False: another client has CUPTI, or is about to; do not subscribe.
  * program_runs: it is not inside its cuInit(). */
 bool claim__begin(bool program_runs);
+/* Until another client is held at the gate, for a bounded time. After the subscription of a program
+ * whose threads are stopped: CUPTI takes some 20 ms for it, and so does the gate. */
+void claim__wait_for_gate(void);
 /* The program does not wait for the agent's start any more. */
 void claim__release_program(void);
 /* The agent has unsubscribed, or could not subscribe. */

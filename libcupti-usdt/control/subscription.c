@@ -68,6 +68,8 @@ int subscription__new(void **subscriber, bool program_runs)
 	if (first)
 		flusher__tell_first(true);
 	result = subscribe(subscriber);
+	if (!result)
+		claim__wait_for_gate();
 	if (first) {
 		flusher__tell_first(false);
 		status__end_first();

@@ -163,5 +163,6 @@ part_unprepared() {
 	unprepared_kind "PyTorch, a deep queue" kernels python3 tests/gpu/torch-checked.py 60 deep
 	unprepared_kind "PyTorch, a captured graph" kernels python3 tests/gpu/graph-loop.py
 	unprepared_kind "JAX, a jitted loop" kernels python3 tests/gpu/jax-loop.py
+	[ "$(nvidia-smi -L | wc -l)" -lt 2 ] || unprepared_kind "two ranks of torchrun" kernels python3 tests/gpu/ranks-loop.py
 	unprepared_kind "CuPy" kernels python3 tests/gpu/cupy-loop.py
 }

@@ -371,6 +371,8 @@ host_says() {
 		CUDA_TRACE_AGENT=$PWD/other.so ct_says stat -v --json -o out.json -p "$busy_PID" -d 0.5
 		json out.json '.totals.kernels > 100 and .lost.total == 0'
 		assert_regex "$stderr" 'stopped for up to [0-9.]+ ms'
+		# It does not stand still until the tool listens to it.
+		[ $i -gt 1 ] || assert_regex "$stderr" 'was attached before it reported its start'
 	done
 	ends_well busy
 }
