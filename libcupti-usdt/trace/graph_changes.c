@@ -92,11 +92,16 @@ static const char *kernel_after(const char *call, const void *about)
 	return kernel ? cuda_driver__kernel_name(kernel->function, kernel->kernel) : NULL;
 }
 
-static uint32_t kernel_id(enum change change, const struct cupti_callback_data *data)
+static uint32_t kernel_id(struct ring *ring, enum change change,
+			  const struct cupti_callback_data *data)
 {
 	const void *about = about_of(change, data->params);
+	const char *name;
 
-	return interned_names__intern(kernel_after(data->function_name, about));
+	ring->asks_driver = true;
+	name = kernel_after(data->function_name, about);
+	ring->asks_driver = false;
+	return interned_names__intern(name);
 }
 
 /* The driver may log calls that fail, so only a node that has a kernel is looked up. */
@@ -171,6 +176,6 @@ void graph_changes__record(struct ring *ring, const struct cupti_callback_data *
 		return;
 	stack_sampling__take(ring, data->correlation, data->context_id, start, end);
 	if (graph_nodes__for_samples())
-		graph_nodes__origin(ring, data->correlation, 0, kernel_id(change, data), start,
-				    end);
+		graph_nodes__origin(ring, data->correlation, 0, kernel_id(ring, change, data),
+				    start, end);
 }
