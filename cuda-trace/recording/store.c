@@ -143,6 +143,8 @@ int store__create(struct store **result, const struct store_options *options)
 			strerror(-err));
 	if (err)
 		goto cleanup;
+	if (options->keep)
+		spool__keep_graphs(store->spool);
 	err = put_session(store);
 	if (!err)
 		err = start_stacks(store);

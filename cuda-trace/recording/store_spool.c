@@ -48,8 +48,8 @@ struct spool {
 	int error; /* -errno of the first write that failed */
 	off_t offset;
 	uint64_t refused;
-	uint64_t graph_bytes;	/* of records that a ring keeps */
-	struct extent *extents; /* kept by the writer, consumed by drop_before */
+	uint64_t graph_bytes_left; /* for records of graphs that a ring keeps */
+	struct extent *extents;	   /* kept by the writer, consumed by drop_before */
 	size_t extent_count, extent_first, extent_capacity;
 };
 
@@ -301,10 +301,15 @@ static uint32_t flags_of(struct spool *spool, const struct spool_entry *head, co
 	if (record->kind != CUDA_RECORD_GRAPH_NODE && record->kind != CUDA_RECORD_GRAPH_CHANGE &&
 	    !(record->kind == SPOOL_SAMPLE && size == sizeof(struct spool_sample)))
 		return SPOOL_EVENTS;
-	if (spool->graph_bytes > GRAPH_BYTES)
+	if (spool->graph_bytes_left < sizeof(*head) + size)
 		return SPOOL_EVENTS;
-	spool->graph_bytes += sizeof(*head) + size;
+	spool->graph_bytes_left -= sizeof(*head) + size;
 	return SPOOL_GRAPHS;
+}
+
+void spool__keep_graphs(struct spool *spool)
+{
+	spool->graph_bytes_left = GRAPH_BYTES;
 }
 
 static int put_entry(struct spool *spool, const struct spool_entry *head, const void *data,

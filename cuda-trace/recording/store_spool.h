@@ -202,6 +202,9 @@ void spool__say_taken(const char *recording);
 void spool__sync_folder(const char *path);
 /* Makes the file (it must not exist). Never follows a link in the last part of the path. */
 int spool__create(struct spool **spool, const char *path);
+/* Of a ring: what describes graphs is kept, whatever its age. The other files have no blocks of
+ * their own for that. */
+void spool__keep_graphs(struct spool *spool);
 /* Adds an entry; -ENOSPC and so on once the file cannot grow: then nothing is added any more. */
 int spool__put(struct spool *spool, enum spool_kind kind, uint32_t process, const void *data,
 	       size_t size, const void *more, size_t more_size);

@@ -155,7 +155,8 @@ static void say_graphs(const struct report_file *file, sqlite3_stmt *row)
 		fprintf(stderr,
 			"cuda-trace %s: %lld of %lld kernels (%.1f %% of the time) are of %lld "
 			"graphs whose creation was not recorded, because it was before tracing "
-			"began or without -g: they have the stack of the graph's launch, if any\n",
+			"began, without -g, or before what --last keeps: they have the stack of "
+			"the graph's launch, if any\n",
 			file->command, (long long)sqlite3_column_int64(row, 0),
 			(long long)sqlite3_column_int64(row, 2), sqlite3_column_double(row, 3),
 			(long long)sqlite3_column_int64(row, 1));

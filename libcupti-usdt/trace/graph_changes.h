@@ -20,7 +20,7 @@ void graph_changes__enter(struct ring *ring, const struct cupti_callback_data *d
 /* At its exit, and of any other call. */
 void graph_changes__record(struct ring *ring, const struct cupti_callback_data *data,
 			   uint64_t start, uint64_t end);
-/* Is the thread in a call of the driver that graph_changes__enter() makes? It is none of the
+/* Is the thread in a call of the driver that the functions above make? It is none of the
  * program's. */
 bool graph_changes__asks(const struct ring *ring);
 

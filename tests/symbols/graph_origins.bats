@@ -77,7 +77,7 @@ folded() {
 		run -0 --separate-stderr folded
 		assert_line "main;run;make_built;build;cuGraphAddKernelNode_v2 105000"
 		refute_output --partial cuGraphLaunch
-		# Two nodes were captured. Calls that nobody wanted are not among those of the program.
+		# Three more were captured. Calls that nobody wanted are not among those of the program.
 		assert_equal "$(sql r.db "SELECT count(*), count(callchainId), count(DISTINCT correlationId) FROM CUDA_TRACE_GRAPH_CALLS")" "10|10|10"
 		[ "$events" != kernels ] || calls=0
 		[ "$events" = kernels ] || calls=7
