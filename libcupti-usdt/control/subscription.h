@@ -11,9 +11,9 @@
  * 0 or CUPTI's error; NULL then. The first one of a process, which may take its time, is reported
  * for as long as it is under way, unless the program waits for it in its cuInit().
  */
+int subscription__new(void **subscriber, bool program_runs);
 /* Between switching the callbacks off and the end, where some were on. */
 void subscription__settle(void);
-int subscription__new(void **subscriber, bool program_runs);
 void subscription__end(void **subscriber);
 
 #endif

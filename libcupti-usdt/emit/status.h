@@ -33,9 +33,9 @@ void status__set_driver(uint32_t version);
 void status__set_primed(uint32_t microseconds);
 void status__set_holder(const char *holder);
 void status__count_activation(void);
-/* Its first subscription begins, which is sent at once; false: it is not the first. It is over. */
 /* Has this process subscribed to CUPTI before? */
 bool status__is_initialised(void);
+/* Its first subscription begins, which is sent at once; false: it is not the first. It is over. */
 bool status__begin_first(void);
 void status__end_first(void);
 /* Where requests are taken. */

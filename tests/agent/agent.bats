@@ -170,6 +170,11 @@ process() {
 	assert_output ""
 }
 
+@test "the gate for other clients is waited for before a subscription, after it in a stopped program" {
+	run -0 timeout 60 "$B/tests/agent/claims"
+	assert_output ""
+}
+
 @test "launch gate (many threads, and one without a pause) holds in unit tests" {
 	run -0 timeout 60 "$B/tests/agent/gate"
 }

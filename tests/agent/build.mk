@@ -9,10 +9,11 @@ AGENT_PROGRESS := $(B)/tests/agent/progress
 AGENT_INNER_GRAPHS := $(B)/tests/agent/inner_graphs
 AGENT_GATE := $(B)/tests/agent/gate
 AGENT_BARRIER := $(B)/tests/agent/barrier
+AGENT_CLAIMS := $(B)/tests/agent/claims
 AGENT_TURNS := $(B)/tests/agent/turns
 HOST_RELRO := $(B)/tests/agent/ends-relro
 workloads: $(AGENT_LISTEN) $(AGENT_HOSTS) $(HOST_RELRO) $(AGENT_UNIT) $(AGENT_PROGRESS) \
-	$(AGENT_INNER_GRAPHS) $(AGENT_GATE) $(AGENT_BARRIER) $(AGENT_TURNS)
+	$(AGENT_INNER_GRAPHS) $(AGENT_GATE) $(AGENT_BARRIER) $(AGENT_CLAIMS) $(AGENT_TURNS)
 
 $(B)/obj/tests/agent/listen.o: | $(B)/tests/agent/listen.skel.h
 $(AGENT_LISTEN): $(B)/obj/tests/agent/listen.o
@@ -56,6 +57,11 @@ $(AGENT_GATE): $(B)/obj/tests/agent/gate.o $(patsubst %,$(B)/pic/libcupti-usdt/%
 	$(call say,LD,$@)
 	@mkdir -p $(@D)
 	$(Q)$(LINK) -o $@ $^ -lpthread
+
+$(AGENT_CLAIMS): $(B)/obj/tests/agent/claims.o $(patsubst %,$(B)/pic/libcupti-usdt/control/%.o,claim subscription)
+	$(call say,LD,$@)
+	@mkdir -p $(@D)
+	$(Q)$(LINK) -o $@ $^
 
 $(AGENT_TURNS): $(B)/obj/tests/agent/turns.o $(B)/pic/libcupti-usdt/profile/metric_rotation.o
 	$(call say,LD,$@)

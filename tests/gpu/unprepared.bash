@@ -56,7 +56,7 @@ unprepared_one() {
 		lost=$(jq .lost.total "$file")
 		[ "$lost" = 0 ] || echo "bad lost:$(jq -c '.lost | map_values(select(. > 0))' "$file")" >>"$found"
 		[ "$total" = none ] || jq -e ".totals.$total > 0" "$file" >/dev/null || echo "bad unseen" >>"$found"
-		sed -n 's/.*stopped for up to \(.*\) ms/stop \1/p' "$err" >>"$found"
+		sed -n 's/.*stopped for up to \([0-9.]*\) ms (\([0-9.]*\) ms of it.*/stop \1\nload \2/p' "$err" >>"$found"
 		sed -n 's/.*does not get the injection.*missing: /bad /p' "$err" >>"$found"
 	done
 	unprepared_end
@@ -84,7 +84,7 @@ unprepared_kind() {
 	wait
 	bad=$(sed -n 's/^bad //p' "$work"/u.*.found | sort | uniq -c | tr -s ' \n' ' ')
 	row "unprepared: $name" "$([ -z "$bad" ] && echo 1 || echo 0)" "${PROGRAMS:-2} programs; $total: $(of seen "$work"/u.*.found);$(
-		) stop in ms: $(of stop "$work"/u.*.found); first record after ms: $(of first "$work"/u.*.found)${bad:+; not as it should be:$bad}"
+		) stop in ms: $(of stop "$work"/u.*.found), to load: $(of load "$work"/u.*.found); first record after ms: $(of first "$work"/u.*.found)${bad:+; not as it should be:$bad}"
 }
 
 # unprepared_killed NAME COMMAND...: the tool and its helper die at a random moment of an attach
@@ -99,8 +99,12 @@ unprepared_killed() {
 		sleep "0.$(printf %03d $((RANDOM % 250)))"
 		pkill -KILL -f "cuda-trace attach -p $busy"
 		wait $tool 2>/dev/null
-		timeout 30 cuda-trace stat --json -e kernels -d 0.7 -o "$work/u.json" -p "$busy" 2>>"$OUT/unprepared.err"
-		[ "$(jq .totals.kernels "$work/u.json")" -gt 0 ] && after=$((after + 1))
+		timeout 30 cuda-trace stat -v --json -e kernels -d 0.7 -o "$work/u.json" -p "$busy" 2>"$work/u.err"
+		if [ "$(jq .totals.kernels "$work/u.json")" -gt 0 ]; then
+			after=$((after + 1))
+		else
+			cat "$work/u.err" "$work/u.json" >>"$OUT/unprepared-unseen.txt"
+		fi
 		unprepared_end
 		[ -z "$ended" ] && well=$((well + 1))
 		harm+=$ended
