@@ -227,7 +227,9 @@ static __always_inline struct driver_call *push_driver_call(struct driver_thread
 	if (depth >= DRIVER_DEPTH)
 		depth = 0;
 	thread->depth = depth + 1;
-	return driver_call_at(thread, depth);
+	/* Read again, as a number that the verifier does not know: else it looks at what follows
+	 * once for each depth. */
+	return driver_call_at(thread, *(volatile __u32 *)&thread->depth - 1);
 }
 
 static __always_inline __u32 shape_of_cookie(__u64 cookie)

@@ -124,9 +124,12 @@ static __always_inline void let_others_run(__u64 readable, __u64 *next)
 
 #define DEEPEST_NAMESPACE 8
 
-/* A task's number where the tool lives; 0 = it has none there. */
-static __always_inline __u32 number_at_tool(struct task_struct *task)
+/* A task's number where the tool lives; 0 = it has none there. Takes the address of its
+ * task_struct. Global: the verifier checks it by itself, and what follows a call of it once, not
+ * for each way out of the loop. */
+__attribute__((noinline)) int number_at_tool(__u64 address)
 {
+	struct task_struct *task = (void *)address;
 	struct pid *pid = BPF_CORE_READ(task, thread_pid);
 	__u32 level = BPF_CORE_READ(pid, level);
 	struct upid *at = (void *)pid + bpf_core_field_offset(struct pid, numbers);
@@ -148,7 +151,7 @@ static __always_inline __u32 process_of(struct task_struct *task)
 {
 	if (!settings.pid_namespace)
 		return BPF_CORE_READ(task, tgid);
-	return number_at_tool(BPF_CORE_READ(task, group_leader));
+	return number_at_tool((__u64)BPF_CORE_READ(task, group_leader));
 }
 
 static __always_inline __u32 this_process(void)
@@ -162,7 +165,7 @@ static __always_inline __u32 this_thread(void)
 {
 	if (!settings.pid_namespace)
 		return (__u32)bpf_get_current_pid_tgid();
-	return number_at_tool((void *)bpf_get_current_task());
+	return number_at_tool(bpf_get_current_task());
 }
 
 /* The main thread's: a thread may have a name of its own ("python" is what the user knows). */

@@ -83,8 +83,8 @@ static __always_inline __u32 mark_entry(__u64 *entry, __u64 word, __u32 mask)
 	return 0;
 }
 
-/* How many points of a word are new. Global, as bpf/tally_records.h explains. */
-__attribute__((noinline)) int mark_word(__u32 line, __u64 word, __u32 mask)
+/* How many points of a word are new. */
+static __always_inline __u32 mark_word(__u32 line, __u64 word, __u32 mask)
 {
 	__u32 at = modulo(line, AGGREGATE_LINES) * BUSY_WORDS + modulo(word, BUSY_WORDS);
 	__u64 *entry = bpf_map_lookup_elem(&busy_words, &at);
@@ -94,6 +94,24 @@ __attribute__((noinline)) int mark_word(__u32 line, __u64 word, __u32 mask)
 
 #include "bpf/gpu_shares.h"
 
+/* The points from first to last - 1 that are in this word, which has some: how many are new.
+ * Global, as mark_points() is: see bpf/tally_records.h. */
+__attribute__((noinline)) int mark_part(__u32 line, __u64 first, __u64 last, __u32 share,
+					__u64 word)
+{
+	__u64 begins = word << BUSY_WORD_BITS;
+	__u32 mask = ~0u, fresh;
+
+	if (first > begins)
+		mask <<= (first - begins) & 31;
+	if (last - begins < 32)
+		mask &= ~(~0u << ((last - begins) & 31));
+	fresh = mark_word(line, word, mask);
+	if (share)
+		mark_share(share - 1, word, mask, fresh);
+	return fresh;
+}
+
 /* Points first to last - 1. share: the line of who marks them + 1, or 0; see mark_share(). */
 __attribute__((noinline)) int mark_points(__u32 line, __u64 first, __u64 last, __u32 share)
 {
@@ -101,19 +119,11 @@ __attribute__((noinline)) int mark_points(__u32 line, __u64 first, __u64 last, _
 
 #pragma clang loop unroll(disable)
 	for (__u32 i = 0; i <= BUSY_REACH >> BUSY_WORD_BITS; i++) {
-		__u64 word = (first >> BUSY_WORD_BITS) + i, begins = word << BUSY_WORD_BITS;
-		__u32 mask = ~0u, fresh;
+		__u64 word = (first >> BUSY_WORD_BITS) + i;
 
-		if (begins >= last)
+		if (word << BUSY_WORD_BITS >= last)
 			break;
-		if (first > begins)
-			mask <<= (first - begins) & 31;
-		if (last - begins < 32)
-			mask &= ~(~0u << ((last - begins) & 31));
-		fresh = mark_word(line, word, mask);
-		if (share)
-			mark_share(share - 1, word, mask, fresh);
-		new += fresh;
+		new += mark_part(line, first, last, share, word);
 	}
 	return new;
 }

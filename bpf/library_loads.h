@@ -152,6 +152,12 @@ static long pause_turn(__u32 turn, struct load_pause *pause)
 	return 0;
 }
 
+static long pause_round(__u32 round, struct load_pause *pause)
+{
+	bpf_loop(WAIT_TURNS, pause_turn, pause, 0);
+	return pause->over != 0;
+}
+
 /* The bound counts here, should the tool have died or been stopped. There is nothing to sleep on,
  * so this takes the CPU time that nobody else wants. Both programs are sleepable, as others run in
  * an RCU section: there the kernel, which waits for the end of all of these, could create no link
@@ -165,8 +171,7 @@ static __always_inline void pause_until_answered(struct pt_regs *ctx, __u32 pid)
 
 	if (*(volatile __u32 *)&load_waiters < load_waiters_max) {
 		__sync_fetch_and_add(&load_waiters, 1);
-		for (int i = 0; i < 12 && !pause.over; i++) /* more than LOAD_LONGEST_NS */
-			bpf_loop(WAIT_TURNS, pause_turn, &pause, 0);
+		bpf_loop(12, pause_round, &pause, 0); /* more than LOAD_LONGEST_NS */
 		__sync_fetch_and_add(&load_waiters, -1);
 	}
 	load = bpf_map_lookup_elem(&loads, &pid);

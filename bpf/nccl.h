@@ -380,39 +380,53 @@ static __always_inline void made_one(struct nccl_thread *thread, __u32 rank_at, 
 	send_collective(thread, made);
 }
 
+struct nccl_clique {
+	struct nccl_thread *thread;
+	__u64 communicators; /* where the program has their addresses */
+	__u32 rank_at;
+	__u32 finished;
+};
+
+/* A helper's loop, whose body the verifier looks at once. */
+static long made_member(__u32 i, struct nccl_clique *clique)
+{
+	struct nccl_thread *thread = clique->thread;
+	struct event_collective *made = &thread->made;
+
+	if ((__s32)i >= made->size)
+		return 1;
+	bpf_probe_read_user(&made->comm, 8, (void *)(clique->communicators + 8 * i));
+	if (!i)
+		made->id = mix(mix(made->time, thread->parcel.pid), made->comm) | 1;
+	made->rank = i;
+	made_one(thread, clique->rank_at, clique->finished);
+	return 0;
+}
+
 /* What made a communicator has returned: its address is known. */
 SEC("kprobe")
 int nccl_return(struct pt_regs *ctx)
 {
 	struct nccl_thread *thread = this_nccl_thread();
-	__u32 rank_at = bpf_get_attach_cookie(ctx) >> 32;
+	struct nccl_clique clique = {.thread = thread};
 	struct event_collective *made;
-	__u64 result;
-	bool finished;
 
 	keep_own_stack(ctx);
 	if (!thread || !thread->result)
 		return 0;
 	made = &thread->made;
-	result = thread->result;
+	clique.communicators = thread->result;
+	clique.rank_at = bpf_get_attach_cookie(ctx) >> 32;
+	clique.finished = !PT_REGS_RC(ctx) && !thread->depth;
 	thread->result = 0;
-	finished = !PT_REGS_RC(ctx) && !thread->depth;
 	made->known = 1;
 	made->tid = own_thread_number();
-	if (made->function != NCCL_INIT_ALL) {
-		bpf_probe_read_user(&made->comm, 8, (void *)result);
-		made_one(thread, rank_at, finished);
+	if (made->function == NCCL_INIT_ALL) {
+		bpf_loop(NCCL_CLIQUE, made_member, &clique, 0);
 		return 0;
 	}
-	for (int i = 0; i < NCCL_CLIQUE; i++) {
-		if (i >= made->size)
-			break;
-		bpf_probe_read_user(&made->comm, 8, (void *)(result + 8 * i));
-		if (!i)
-			made->id = mix(mix(made->time, thread->parcel.pid), made->comm) | 1;
-		made->rank = i;
-		made_one(thread, rank_at, finished);
-	}
+	bpf_probe_read_user(&made->comm, 8, (void *)clique.communicators);
+	made_one(thread, clique.rank_at, clique.finished);
 	return 0;
 }
 

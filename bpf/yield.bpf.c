@@ -109,10 +109,15 @@ static long wait_turn(__u32 turn, struct wait *wait)
 	return wait->over;
 }
 
+static long wait_round(__u32 round, struct wait *wait)
+{
+	bpf_loop(WAIT_TURNS, wait_turn, wait, 0);
+	return wait->over != 0;
+}
+
 static __always_inline void wait_for(struct wait *wait)
 {
-	for (int i = 0; i < 5 && !wait->over; i++) /* more than YIELD_HELD_NS */
-		bpf_loop(WAIT_TURNS, wait_turn, wait, 0);
+	bpf_loop(5, wait_round, wait, 0); /* more than YIELD_HELD_NS */
 }
 
 /* The agent: returns when its thread will see that it must not subscribe, if so. */
