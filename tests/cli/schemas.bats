@@ -63,7 +63,7 @@ wrong() {
 	local folder=$1.kept count
 	mkdir -p "$folder/right" "$folder/wrong"
 	cp "$1" "$folder/right/1"
-	jq -cs 'unique_by([.event, .table, .type])[] | . + {undocumented: 1}, del(.[keys_unsorted[0]])' "$1" >"$folder/wrong/1"
+	command jq -cs 'unique_by([.event, .table, .type])[] | . + {undocumented: 1}, del(.[keys_unsorted[0]])' "$1" >"$folder/wrong/1"
 	printf '%s\0' cuda-trace "${@:2}" | tee "$folder/right/1.args" >"$folder/wrong/1.args"
 	echo 0 | tee "$folder/right/1.status" >"$folder/wrong/1.status"
 	run -0 "$TOP/tests/lib/schemas" "$folder/right"

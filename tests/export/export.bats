@@ -26,7 +26,7 @@ is() {
 @test "report --timeline (one process) follows Kineto's conventions" {
 	feed r.db -n 1000 -k 3
 	ct report --timeline t.json r.db
-	is 'keys_unsorted[0:2] | join(" ")' 'schemaVersion deviceProperties'
+	assert_equal "$(command jq -r 'keys_unsorted[0:2] | join(" ")' t.json)" 'schemaVersion deviceProperties'
 	is '.schemaVersion, .displayTimeUnit' "$(printf '1\nns')"
 	is '.baseTimeNanoseconds % 7889238000000000' 0
 	is '.deviceProperties[0] | .name, .numSms, .computeMajor' "$(printf 'NVIDIA Test GPU\n132\n9')"

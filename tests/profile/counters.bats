@@ -27,7 +27,7 @@ unharmed() {
 
 # line EVENT FILTER: jq's answer over the lines of that event, as an array.
 lines() {
-	jq -sc "map(select(.event == \"$1\")) | $2" out.json
+	jq -scS "map(select(.event == \"$1\")) | $2" out.json
 }
 
 @test "verdict (scripted counters of each bottleneck, and their twins) finds each" {
@@ -47,7 +47,7 @@ lines() {
 	assert_equal "$(lines counters length)" "$(expect_key program launches)"
 	assert_equal "$(lines counters 'map(.number)')" "[1,2,3,4,5,6,7,8,9,10]"
 	assert_equal "$(lines counters 'map(.metrics["dram__bytes_read.sum"]) | unique')" \
-		'[{"value":268448999,"unit":"byte"}]'
+		'[{"unit":"byte","value":268448999}]'
 	assert_equal "$(lines counters 'map(.metrics["gpu__time_duration.sum"].unit) | unique')" '["ns"]'
 	assert_equal "$(lines counters '.[9] | [.kernel, .grid, .block, .registers, .passes]')" \
 		'["saxpy",[4096,1,1],[256,1,1],16,2]'

@@ -25,7 +25,7 @@ unharmed() {
 
 # lines EVENT FILTER: jq's answer over the lines of that event, as an array.
 lines() {
-	jq -sc "map(select(.event == \"$1\")) | $2" out.json
+	jq -scS "map(select(.event == \"$1\")) | $2" out.json
 }
 
 @test "profile --sass (ten kernels) sums what each instruction did, with its line" {
@@ -117,7 +117,7 @@ count_inlined() {
 
 @test "profile --sass (inlined functions) says through which an instruction is reached" {
 	requires bpf sim
-	local through='[{"function":"deepest(float)","file":"inlined.cu","line":7},{"function":"middle(float)","file":"inlined.cu","line":14}]'
+	local through='[{"file":"inlined.cu","function":"deepest(float)","line":7},{"file":"inlined.cu","function":"middle(float)","line":14}]'
 	make_images empty
 	count_inlined
 	printf 'empty b0 wait 1 inlined.cu 3\nempty 10 wait 1 inlined.cu 12\n' >pcs
