@@ -55,8 +55,8 @@ prompt_idle() {
 
 # can_bpf: may maps be listed? Found out once for the tests of a file.
 can_bpf() {
-	[ ! -e "${BATS_FILE_TMPDIR:-/nonexistent}/can-bpf" ] || return 0
-	bpftool map list >/dev/null 2>&1 && : >"${BATS_FILE_TMPDIR:-/dev/null}${BATS_FILE_TMPDIR:+/can-bpf}"
+	[ ! -e "$BATS_FILE_TMPDIR/can-bpf" ] || return 0
+	bpftool map list >/dev/null 2>&1 && : >"$BATS_FILE_TMPDIR/can-bpf"
 }
 
 # requires root|bpf|gpu|sim|systemd|PROGRAM...: skips the test, with the reason.
