@@ -31,6 +31,18 @@ teardown() {
 	run -2 ct record -g --call-graph lbr -- true
 }
 
+@test "record -g (another tool has probes at returns to the same functions) reaches main" {
+	requires bpf sim sqlite3
+	kernel_is 6.6 || skip "libcuda has no return probes before"
+	lingering libframeless r.db.part trace --source driver -e launches --json -o other -- "$CUDA_TRACE" record -g \
+		--call-graph dwarf -o r.db -- "$SIM" "$WORKLOADS/frameless" -n 7 --deep 20 --linger
+	assert_equal "$(jq -s 'map(select(.event == "launch")) | length' other)" "$(expect_key rec.out launches)"
+	run call_stacks r.db
+	assert_line --regexp '^_start;.*;main;step;library_outer;library_inner;back;launch;counted__launch;cuLaunchKernel 7$'
+	assert_line --regexp ';main;(deep;){20}launch;counted__launch;cuLaunchKernel 1$'
+	grep -q "stacks of $(expect_key rec.out launches) launches, .* 0 have no name$" rec.err || fail "$(cat rec.err)"
+}
+
 @test "profile --pc -g (library without frame pointers) has the host's functions" {
 	requires bpf sim
 	printf '%s\n' 'spin 70 wait 1000 spin.cu 7' >script
