@@ -94,7 +94,8 @@ static __always_inline void restore_returns(void *stack, __u64 bytes, __u64 from
 		if (!e)                                                                   \
 			return;                                                           \
 		copy = (void *)e->data;                                                   \
-		bytes = read_stack(copy->stack, bytes, from, (size));                     \
+		copy->bytes = read_stack(copy->stack, bytes, from, (size));               \
+		bytes = at_most(*(volatile __u32 *)&copy->bytes, (size));                 \
 		restore_returns(copy->stack, bytes, from, (size));                        \
 		goto send;                                                                \
 	} while (0)

@@ -139,6 +139,23 @@ static __always_inline bool send_code_once(const struct parcel *parcel,
 	return true;
 }
 
+enum { FRAME_READ, FRAME_IS_SHIM, FRAME_BROKEN, FRAME_UNSENT };
+
+/* The frame at this address: FRAME_READ, or why `frame` stays empty. Not static, as send_code(). */
+__noinline int read_python_frame(const struct parcel *parcel, const struct cuda_python *python,
+				 struct stack_python_frame *frame, __u64 at)
+{
+	if (!parcel || !python || !frame)
+		return FRAME_BROKEN;
+	if (is_shim(python, at))
+		return FRAME_IS_SHIM;
+	frame->code = code_of(python, at);
+	if (!frame->code)
+		return FRAME_BROKEN;
+	read_frame(python, at, frame);
+	return send_code_once(parcel, python, frame) ? FRAME_READ : FRAME_UNSENT;
+}
+
 /* RING_FULL, or SENT: stack->python says how it went. */
 static __noinline int walk_python(struct event_stack *stack, const struct parcel *parcel,
 				  const struct cuda_python *python)
@@ -150,19 +167,16 @@ static __noinline int walk_python(struct event_stack *stack, const struct parcel
 	stack->python = thread ? STACK_PYTHON_WALKED : STACK_PYTHON_STRANGE;
 	for (; n < STACK_PYTHON_FRAMES && at; n++) {
 		struct stack_python_frame frame = {};
+		int read = read_python_frame(parcel, python, &frame, at);
 
+		if (read == FRAME_UNSENT)
+			return RING_FULL;
+		if (read == FRAME_BROKEN) {
+			stack->python = STACK_PYTHON_BROKEN;
+			break;
+		}
 		/* A shim takes a place, too: with a count of its own the verifier would have to
 		 * look at every number of shims among every number of frames. */
-		if (!is_shim(python, at)) {
-			frame.code = code_of(python, at);
-			if (!frame.code) {
-				stack->python = STACK_PYTHON_BROKEN;
-				break;
-			}
-			read_frame(python, at, &frame);
-			if (!send_code_once(parcel, python, &frame))
-				return RING_FULL;
-		}
 		stack->python_frames[n] = frame;
 		at = read_word(at + python->frame_previous);
 	}
@@ -192,14 +206,13 @@ static __always_inline bool read_window(struct stack_window *window, __u64 at)
 	return !bpf_probe_read_user(window->words, bytes, (const void *)at);
 }
 
-/* A frame: the caller's one, and where it goes on. */
-static __always_inline bool read_link(struct stack_window *window, __u64 at, __u64 *next,
-				      __u64 *address)
+/* A frame: the caller's one, and where it goes on. Not static, as send_code(). */
+__noinline int read_link(struct stack_window *window, __u64 at, __u64 *next, __u64 *address)
 {
 	__u64 within;
 	__u32 i;
 
-	if (at < LOWEST_ADDRESS || at % sizeof(__u64))
+	if (!window || !next || !address || at < LOWEST_ADDRESS || at % sizeof(__u64))
 		return false;
 	within = at - window->first;
 	if (within >= window->bytes || window->bytes - within < 2 * sizeof(__u64)) {
