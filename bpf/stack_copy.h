@@ -6,6 +6,8 @@
 #ifndef BPF_STACK_COPY_H
 #define BPF_STACK_COPY_H
 
+#include "bpf/return_probes.h"
+
 #if defined(__TARGET_ARCH_x86)
 
 /* Where the end of the stack is unknown: fibers, sigaltstack(). */
@@ -52,40 +54,6 @@ static __always_inline __u64 read_stack(void *to, __u64 bytes, __u64 from, const
 	return 0;
 }
 
-/* The Linux kernel's list of return addresses that are not on the stack. */
-struct return_instance___saved {
-	unsigned long stack; /* where the address was */
-	unsigned long orig_ret_vaddr;
-	struct return_instance___saved *next;
-} __attribute__((preserve_access_index));
-
-struct uprobe_task___saved {
-	struct return_instance___saved *return_instances;
-} __attribute__((preserve_access_index));
-
-struct task_struct___saved {
-	struct uprobe_task___saved *utask;
-} __attribute__((preserve_access_index));
-
-#define RETURN_PROBES 8
-
-/* A return probe, whoever has set it, puts another address in the place of the return address. The
- * innermost comes first; of several in one place, the last has the address of the caller. */
-static __always_inline void restore_returns(void *stack, __u64 bytes, __u64 from, const __u64 size)
-{
-	struct task_struct___saved *task = (void *)bpf_get_current_task();
-	struct return_instance___saved *saved = BPF_CORE_READ(task, utask, return_instances);
-
-	for (int i = 0; i < RETURN_PROBES && saved; i++) {
-		__u64 offset = BPF_CORE_READ(saved, stack) - from;
-
-		if (offset < bytes && bytes - offset >= 8)
-			*(__u64 *)(stack + at_most(offset, size - 8)) =
-				BPF_CORE_READ(saved, orig_ret_vaddr);
-		saved = BPF_CORE_READ(saved, next);
-	}
-}
-
 #define SEND_COPY_IN_CLASS(size)                                                          \
 	do {                                                                              \
 		if (bytes > (size))                                                       \
@@ -96,7 +64,7 @@ static __always_inline void restore_returns(void *stack, __u64 bytes, __u64 from
 		copy = (void *)e->data;                                                   \
 		copy->bytes = read_stack(copy->stack, bytes, from, (size));               \
 		bytes = at_most(*(volatile __u32 *)&copy->bytes, (size));                 \
-		restore_returns(copy->stack, bytes, from, (size));                        \
+		restore_returns(saved_returns(), copy->stack, bytes, from, (size));       \
 		goto send;                                                                \
 	} while (0)
 

@@ -42,6 +42,7 @@ const volatile bool stacks_are_timed;
 /* A piece of a stack. */
 struct stack_window {
 	__u64 first, bytes;
+	__u64 is_probed; /* the thread is within a function whose return has a probe */
 	__u64 words[WINDOW_WORDS];
 };
 
@@ -203,7 +204,11 @@ static __always_inline bool read_window(struct stack_window *window, __u64 at)
 		bytes = sizeof(window->words);
 	window->first = at;
 	window->bytes = bytes;
-	return !bpf_probe_read_user(window->words, bytes, (const void *)at);
+	if (bpf_probe_read_user(window->words, bytes, (const void *)at))
+		return false;
+	if (window->is_probed)
+		restore_returns(saved_returns(), window->words, bytes, at, sizeof(window->words));
+	return true;
 }
 
 /* A frame: the caller's one, and where it goes on. Not static, as send_code(). */
@@ -233,6 +238,7 @@ static __noinline void walk_frames(struct pt_regs *ctx, struct event_stack *stac
 	int n = 1;
 
 	window->bytes = 0;
+	window->is_probed = saved_returns() != NULL;
 	stack->addresses[0] = PT_REGS_IP(ctx);
 	while (n < STACK_ADDRESSES && read_link(window, at, &next, &stack->addresses[n])) {
 		n++;

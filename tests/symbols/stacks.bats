@@ -29,6 +29,17 @@ teardown() {
 	assert_equal "$(sql r.db 'SELECT count(*) FROM CUDA_TRACE_LOST')" 0
 }
 
+@test "record -g (another tool has probes at returns to these functions) has each launch's chain" {
+	requires bpf sim sqlite3
+	kernel_is 6.6 || skip "libcuda has no return probes before"
+	lingering /workloads/stacks r.db.part trace --source driver -e launches --json -o other -- "$CUDA_TRACE" record -g \
+		--call-graph fp -o r.db -- "$SIM" "$WORKLOADS/stacks" -n 7 --linger
+	assert_equal "$(jq -s 'map(select(.event == "launch")) | length' other)" "$(expect_key rec.out launches)"
+	run call_stacks r.db
+	assert_line --partial "main;train_step;forward;layer;spin;counted__launch;cuLaunchKernel 21"
+	assert_line --partial "main;train_step;backward;spin;counted__launch;cuLaunchKernel 7"
+}
+
 @test "report --folded (known chain of functions) weighs the host's functions by GPU time" {
 	requires bpf sim sqlite3
 	record_lingering /workloads/stacks "$WORKLOADS/stacks" -n 4
