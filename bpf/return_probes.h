@@ -6,6 +6,7 @@
 #ifndef BPF_RETURN_PROBES_H
 #define BPF_RETURN_PROBES_H
 
+#include "bpf/bounds.h"
 #include "bpf/filter.h"
 
 #if defined(__TARGET_ARCH_x86)
