@@ -61,34 +61,8 @@ __attribute__((noinline)) int lock_lane(void)
 	return -1;
 }
 
-/* The size of the record at this offset; 0: there is none. */
-static __always_inline int next_record(__u32 lane, __u32 slot, __u32 offset, const __u32 group)
-{
-	const struct scratch *s = bpf_map_lookup_elem(&scratches, &lane);
-	const struct cuda_record *record;
-
-	if (!s || offset > CUDA_BATCH_MAX)
-		return 0;
-	record = (const void *)&s->records[offset];
-	if (record->size < sizeof(*record))
-		return 0;
-	add_record(lane, slot, offset, record->kind, group);
-	return record->size;
-}
-
-typedef int next_function(__u32 lane, __u32 slot, __u32 offset);
-
-/* One for each group, and global: the verifier checks each once, by itself, and not again for every
- * step of the loop that calls it. */
-#define NEXT_RECORD(name, probe, text)                                                   \
-	__attribute__((noinline)) int next_##probe(__u32 lane, __u32 slot, __u32 offset) \
-	{                                                                                \
-		return next_record(lane, slot, offset, CUDA_GROUP_##name);               \
-	}
-CUDA_GROUPS(NEXT_RECORD)
-
 /* Steps through the batch. The shortest record has 24 bytes, so this many steps reach the end. */
-static __always_inline void add_records(__u32 lane, __u32 slot, __u32 bytes, next_function *next)
+static __always_inline void add_records(__u32 lane, __u32 slot, __u32 bytes, const __u32 group)
 {
 	__u32 offset = 0;
 
@@ -98,7 +72,7 @@ static __always_inline void add_records(__u32 lane, __u32 slot, __u32 bytes, nex
 
 		if (offset + sizeof(struct cuda_record) > bytes)
 			return;
-		size = next(lane, slot, offset);
+		size = add_record(lane, slot, offset, group);
 		if (!size)
 			return;
 		offset += size;
@@ -134,7 +108,7 @@ static __always_inline __u32 slot_of(struct scratch *s, __u32 lane, const struct
 }
 
 static __always_inline void sum_batch(struct scratch *s, __u32 lane, const struct parcel *parcel,
-				      const __u32 group, next_function *next)
+				      const __u32 group)
 {
 	struct aggregate_process *process;
 	__u64 bytes = at_most(parcel->bytes, CUDA_BATCH_MAX);
@@ -153,7 +127,7 @@ static __always_inline void sum_batch(struct scratch *s, __u32 lane, const struc
 		number_batch(process, group, parcel->first, parcel->count);
 	else
 		count_up(&counters.others, parcel->count);
-	add_records(lane, slot, bytes, next);
+	add_records(lane, slot, bytes, group);
 }
 
 static __always_inline void read_parcel(struct pt_regs *ctx, struct parcel *parcel)
@@ -199,7 +173,7 @@ static __always_inline void leave_lane(__u32 lane, __u64 began)
 	__sync_lock_test_and_set(&lanes[lane].taken, 0);
 }
 
-static __always_inline int handle_batch(struct pt_regs *ctx, const __u32 group, next_function *next)
+static __always_inline int handle_batch(struct pt_regs *ctx, const __u32 group)
 {
 	__u64 began = bpf_ktime_get_ns();
 	struct parcel parcel = {};
@@ -216,19 +190,19 @@ static __always_inline int handle_batch(struct pt_regs *ctx, const __u32 group, 
 	}
 	scratch = enter_lane(taken);
 	if (scratch)
-		sum_batch(scratch, taken, &parcel, group, next);
+		sum_batch(scratch, taken, &parcel, group);
 	lanes[taken].batches++;
 	leave_lane(taken, began);
 	return 0;
 }
 
 /* One program a group, named as its probe: the tool loads and attaches those that are wanted. */
-#define BATCH_PROGRAM(name, probe, text)                                   \
-	SEC("usdt")                                                        \
-	int probe(struct pt_regs *ctx)                                     \
-	{                                                                  \
-		keep_own_stack(ctx);                                       \
-		return handle_batch(ctx, CUDA_GROUP_##name, next_##probe); \
+#define BATCH_PROGRAM(name, probe, text)                     \
+	SEC("usdt")                                          \
+	int probe(struct pt_regs *ctx)                       \
+	{                                                    \
+		keep_own_stack(ctx);                         \
+		return handle_batch(ctx, CUDA_GROUP_##name); \
 	}
 CUDA_GROUPS(BATCH_PROGRAM)
 

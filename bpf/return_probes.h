@@ -30,9 +30,10 @@ struct task_struct___saved {
 /* Of the present thread, the innermost first; NULL = none. */
 static __always_inline struct return_instance___saved *saved_returns(void)
 {
-	struct task_struct___saved *task = (void *)bpf_get_current_task();
+	struct task_struct___saved *task = (void *)bpf_get_current_task_btf();
 
-	return BPF_CORE_READ(task, utask, return_instances);
+	/* Read directly, without a helper: each stack pays for it. */
+	return task->utask ? task->utask->return_instances : NULL;
 }
 
 /* Puts them back into what was read of the stack, from this address on. Of several in one place,

@@ -54,6 +54,7 @@ static __always_inline __u64 read_stack(void *to, __u64 bytes, __u64 from, const
 	return 0;
 }
 
+/* How many bytes were read is read back: the verifier need not know at which try. */
 #define SEND_COPY_IN_CLASS(size)                                                          \
 	do {                                                                              \
 		if (bytes > (size))                                                       \
@@ -109,7 +110,6 @@ send:
 	copy->saved[3] = REGISTER(ctx, r13);
 	copy->saved[4] = REGISTER(ctx, r14);
 	copy->saved[5] = REGISTER(ctx, r15);
-	copy->bytes = bytes;
 	copy->is_of_graph = call->start != 0;
 	bpf_ringbuf_submit(e, BPF_RB_NO_WAKEUP);
 }

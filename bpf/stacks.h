@@ -142,7 +142,7 @@ static __always_inline bool send_code_once(const struct parcel *parcel,
 
 enum { FRAME_READ, FRAME_IS_SHIM, FRAME_BROKEN, FRAME_UNSENT };
 
-/* The frame at this address: FRAME_READ, or why `frame` stays empty. Not static, as send_code(). */
+/* The frame at this address: FRAME_READ, or why it is not usable. Not static, as send_code(). */
 __noinline int read_python_frame(const struct parcel *parcel, const struct cuda_python *python,
 				 struct stack_python_frame *frame, __u64 at)
 {
@@ -188,6 +188,15 @@ static __noinline int walk_python(struct event_stack *stack, const struct parcel
 }
 
 #if defined(__TARGET_ARCH_x86)
+/* Seldom, and not static, as send_code(). */
+__noinline int restore_window(struct stack_window *window)
+{
+	if (window)
+		restore_returns(saved_returns(), window->words, window->bytes, window->first,
+				sizeof(window->words));
+	return 0;
+}
+
 /*
  * The kernel's own walk goes on until it cannot read, so that each ends in a fault, mostly at
  * address 0, which was a third of what a stack took. This one looks before it reads, and reads a
@@ -207,46 +216,53 @@ static __always_inline bool read_window(struct stack_window *window, __u64 at)
 	if (bpf_probe_read_user(window->words, bytes, (const void *)at))
 		return false;
 	if (window->is_probed)
-		restore_returns(saved_returns(), window->words, bytes, at, sizeof(window->words));
+		restore_window(window);
 	return true;
 }
 
-/* A frame: the caller's one, and where it goes on. Not static, as send_code(). */
-__noinline int read_link(struct stack_window *window, __u64 at, __u64 *next, __u64 *address)
+/* A frame: the caller's one, and where it goes on. */
+static __always_inline bool read_link(struct stack_window *window, __u64 at, __u64 *next,
+				      __u64 *address)
 {
 	__u64 within;
 	__u32 i;
 
-	if (!window || !next || !address || at < LOWEST_ADDRESS || at % sizeof(__u64))
+	if (at < LOWEST_ADDRESS || at % sizeof(__u64))
 		return false;
 	within = at - window->first;
-	if (within >= window->bytes || window->bytes - within < 2 * sizeof(__u64)) {
-		if (!read_window(window, at))
-			return false;
-		within = 0;
-	}
-	i = within / sizeof(__u64);
+	if ((within >= window->bytes || window->bytes - within < 2 * sizeof(__u64)) &&
+	    !read_window(window, at))
+		return false;
+	/* Read again, so that both ways here look alike to the verifier. */
+	i = (at - *(volatile __u64 *)&window->first) / sizeof(__u64);
 	*next = window->words[i & (WINDOW_WORDS - 1)];
 	*address = window->words[(i + 1) & (WINDOW_WORDS - 1)];
 	return *address >= LOWEST_ADDRESS;
 }
 
-static __noinline void walk_frames(struct pt_regs *ctx, struct event_stack *stack,
-				   struct stack_window *window)
+struct stack_addresses {
+	__u64 at[STACK_ADDRESSES];
+};
+
+/* How many there are. Not static, as send_code(). */
+__noinline int walk_frames(struct stack_addresses *addresses, struct stack_window *window,
+			   __u64 instruction, __u64 at)
 {
-	__u64 at = PT_REGS_FP(ctx), next;
+	__u64 next;
 	int n = 1;
 
+	if (!addresses || !window)
+		return 0;
 	window->bytes = 0;
 	window->is_probed = saved_returns() != NULL;
-	stack->addresses[0] = PT_REGS_IP(ctx);
-	while (n < STACK_ADDRESSES && read_link(window, at, &next, &stack->addresses[n])) {
+	addresses->at[0] = instruction;
+	while (n < STACK_ADDRESSES && read_link(window, at, &next, &addresses->at[n])) {
 		n++;
 		if (next <= at)
 			break;
 		at = next;
 	}
-	stack->depth = n;
+	return n;
 }
 #endif
 
@@ -254,7 +270,8 @@ static __always_inline void read_addresses(struct pt_regs *ctx, struct event_sta
 					   struct stack_window *window)
 {
 #if defined(__TARGET_ARCH_x86)
-	walk_frames(ctx, stack, window);
+	stack->depth =
+		walk_frames((void *)stack->addresses, window, PT_REGS_IP(ctx), PT_REGS_FP(ctx));
 #else
 	long bytes =
 		bpf_get_stack(ctx, stack->addresses, sizeof(stack->addresses), BPF_F_USER_STACK);

@@ -374,72 +374,87 @@ static __always_inline void keep_context(struct place *at, const struct cuda_con
 		at->process->device_of[context->context] = context->device + 1;
 }
 
-/* One function a kind of record. They are global: the verifier checks each once, by itself, and
- * not again for every step of the loop that calls it. */
-#define RECORD_FUNCTION(kind, type, what)                                                 \
-	__attribute__((noinline)) int kind##_record(__u32 lane, __u32 slot, __u32 offset) \
+static __always_inline void keep_object(struct place *at, const struct cuda_record *record)
+{
+	if (record->kind == CUDA_RECORD_DEVICE)
+		keep_device(at, (const void *)record);
+	else if (record->kind == CUDA_RECORD_CONTEXT)
+		keep_context(at, (const void *)record);
+}
+
+static __always_inline void add_any_launch(struct place *at, const struct cuda_record *record)
+{
+	if (record->kind == CUDA_RECORD_LAUNCH || record->kind == CUDA_RECORD_GRAPH_LAUNCH)
+		add_launch(at, (const void *)record);
+}
+
+/* One function a kind of record: returns the size of the record at this offset, which it adds if it
+ * is of that kind; 0 if there is none. They are global: the verifier checks each once, by itself,
+ * and not again for every step of the loop that calls it. */
+#define RECORD_FUNCTION(name, what)                                                       \
+	__attribute__((noinline)) int name##_record(__u32 lane, __u32 slot, __u32 offset) \
 	{                                                                                 \
 		struct place at = {.lane = lane, .slot = slot};                           \
+		const struct cuda_record *record;                                         \
                                                                                           \
 		at.scratch = bpf_map_lookup_elem(&scratches, &lane);                      \
 		at.process = bpf_map_lookup_elem(&processes, &slot);                      \
 		if (!at.scratch || !at.process || offset > CUDA_BATCH_MAX)                \
 			return 0;                                                         \
-		what(&at, (const type *)&at.scratch->records[offset]);                    \
-		return 0;                                                                 \
+		record = (const void *)&at.scratch->records[offset];                      \
+		if (record->size < sizeof(*record))                                       \
+			return 0;                                                         \
+		what;                                                                     \
+		return record->size;                                                      \
 	}
 
-RECORD_FUNCTION(launch, struct cuda_launch, add_launch)
-RECORD_FUNCTION(kernel, struct cuda_kernel, add_kernel)
-RECORD_FUNCTION(memcpy, struct cuda_memcpy, add_memcpy)
-RECORD_FUNCTION(memset, struct cuda_memset, add_memset)
-RECORD_FUNCTION(memory, struct cuda_memory, add_any_memory)
-RECORD_FUNCTION(sync, struct cuda_sync, add_sync)
-RECORD_FUNCTION(api, struct cuda_api, add_api)
-RECORD_FUNCTION(uvm, struct cuda_uvm, add_uvm)
-RECORD_FUNCTION(overhead, struct cuda_overhead, add_overhead)
-RECORD_FUNCTION(device, struct cuda_device, keep_device)
-RECORD_FUNCTION(context, struct cuda_context, keep_context)
+#define ONE_KIND(of, add)                               \
+	do {                                            \
+		if (record->kind == CUDA_RECORD_##of)   \
+			add(&at, (const void *)record); \
+	} while (0)
 
-/* The group is a constant where this is inlined: only its own kinds are compiled in. */
-static __always_inline void add_record(__u32 lane, __u32 slot, __u32 offset, __u32 kind,
-				       const __u32 group)
+RECORD_FUNCTION(launch, add_any_launch(&at, record))
+RECORD_FUNCTION(kernel, ONE_KIND(KERNEL, add_kernel))
+RECORD_FUNCTION(memcpy, ONE_KIND(MEMCPY, add_memcpy))
+RECORD_FUNCTION(memset, ONE_KIND(MEMSET, add_memset))
+RECORD_FUNCTION(memory, ONE_KIND(MEMORY, add_any_memory))
+RECORD_FUNCTION(sync, ONE_KIND(SYNC, add_sync))
+RECORD_FUNCTION(api, ONE_KIND(API, add_api))
+RECORD_FUNCTION(uvm, ONE_KIND(UVM, add_uvm))
+RECORD_FUNCTION(overhead, ONE_KIND(OVERHEAD, add_overhead))
+RECORD_FUNCTION(device, ONE_KIND(DEVICE, keep_device))
+RECORD_FUNCTION(object, keep_object(&at, record))
+
+/* The group is a constant where this is inlined: only its own function is compiled in. */
+static __always_inline int add_record(__u32 lane, __u32 slot, __u32 offset, const __u32 group)
 {
-	if (group == CUDA_GROUP_LAUNCH) {
-		if (kind == CUDA_RECORD_LAUNCH || kind == CUDA_RECORD_GRAPH_LAUNCH)
-			launch_record(lane, slot, offset);
-	} else if (group == CUDA_GROUP_KERNEL || group == CUDA_GROUP_SAMPLED_KERNEL) {
-		if (kind == CUDA_RECORD_KERNEL)
-			kernel_record(lane, slot, offset);
-	} else if (group == CUDA_GROUP_MEMCPY || group == CUDA_GROUP_SAMPLED_MEMCPY) {
-		if (kind == CUDA_RECORD_MEMCPY)
-			memcpy_record(lane, slot, offset);
-	} else if (group == CUDA_GROUP_MEMSET || group == CUDA_GROUP_SAMPLED_MEMSET) {
-		if (kind == CUDA_RECORD_MEMSET)
-			memset_record(lane, slot, offset);
-	} else if (group == CUDA_GROUP_MEMORY) {
-		if (kind == CUDA_RECORD_MEMORY)
-			memory_record(lane, slot, offset);
-	} else if (group == CUDA_GROUP_SYNC) {
-		if (kind == CUDA_RECORD_SYNC)
-			sync_record(lane, slot, offset);
-	} else if (group == CUDA_GROUP_UVM) {
-		if (kind == CUDA_RECORD_UVM)
-			uvm_record(lane, slot, offset);
-	} else if (group == CUDA_GROUP_OVERHEAD) {
-		if (kind == CUDA_RECORD_OVERHEAD)
-			overhead_record(lane, slot, offset);
-	} else if (group == CUDA_GROUP_DEVICE) {
-		if (kind == CUDA_RECORD_DEVICE)
-			device_record(lane, slot, offset);
-	} else if (group == CUDA_GROUP_OBJECT) {
-		if (kind == CUDA_RECORD_DEVICE)
-			device_record(lane, slot, offset);
-		else if (kind == CUDA_RECORD_CONTEXT)
-			context_record(lane, slot, offset);
-	} else if (kind == CUDA_RECORD_API) {
-		api_record(lane, slot, offset);
+	switch (group) {
+	case CUDA_GROUP_LAUNCH:
+		return launch_record(lane, slot, offset);
+	case CUDA_GROUP_KERNEL:
+	case CUDA_GROUP_SAMPLED_KERNEL:
+		return kernel_record(lane, slot, offset);
+	case CUDA_GROUP_MEMCPY:
+	case CUDA_GROUP_SAMPLED_MEMCPY:
+		return memcpy_record(lane, slot, offset);
+	case CUDA_GROUP_MEMSET:
+	case CUDA_GROUP_SAMPLED_MEMSET:
+		return memset_record(lane, slot, offset);
+	case CUDA_GROUP_MEMORY:
+		return memory_record(lane, slot, offset);
+	case CUDA_GROUP_SYNC:
+		return sync_record(lane, slot, offset);
+	case CUDA_GROUP_UVM:
+		return uvm_record(lane, slot, offset);
+	case CUDA_GROUP_OVERHEAD:
+		return overhead_record(lane, slot, offset);
+	case CUDA_GROUP_DEVICE:
+		return device_record(lane, slot, offset);
+	case CUDA_GROUP_OBJECT:
+		return object_record(lane, slot, offset);
 	}
+	return api_record(lane, slot, offset);
 }
 
 #endif
