@@ -50,7 +50,7 @@ struct nccl_thread {
 	__u64 result; /* where the new communicator's address will be; 0 = no such call is open */
 	struct event_collective made;
 	__u32 depth;
-	__u32 pad;
+	__u32 tid; /* in the process's own namespace */
 };
 
 struct {
@@ -59,20 +59,6 @@ struct {
 	__type(key, int);
 	__type(value, struct nccl_thread);
 } nccl_threads SEC(".maps");
-
-static __always_inline struct nccl_thread *this_nccl_thread(void)
-{
-	struct nccl_thread *thread = bpf_task_storage_get(&nccl_threads, bpf_get_current_task_btf(),
-							  NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
-	__u64 now = bpf_jiffies64();
-
-	if (!thread || now - thread->identified < IDENTITY_TICKS)
-		return thread;
-	if (!identify(&thread->parcel))
-		return NULL;
-	thread->identified = now;
-	return thread;
-}
 
 /* This thread, as the process's own namespace numbers it. */
 static __always_inline __u32 own_thread_number(void)
@@ -84,6 +70,21 @@ static __always_inline __u32 own_thread_number(void)
 			  level * bpf_core_type_size(struct upid);
 
 	return BPF_CORE_READ(at, nr);
+}
+
+static __always_inline struct nccl_thread *this_nccl_thread(void)
+{
+	struct nccl_thread *thread = bpf_task_storage_get(&nccl_threads, bpf_get_current_task_btf(),
+							  NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	__u64 now = bpf_jiffies64();
+
+	if (!thread || now - thread->identified < IDENTITY_TICKS)
+		return thread;
+	if (!identify(&thread->parcel))
+		return NULL;
+	thread->tid = own_thread_number();
+	thread->identified = now;
+	return thread;
 }
 
 /* The n-th argument of integer class, from 0. */
@@ -178,7 +179,7 @@ static __always_inline struct nccl_comm *find_comm(struct nccl_thread *thread,
 					       .id = comm.id,
 					       .rank = own->rank,
 					       .size = own->size,
-					       .tid = own_thread_number()};
+					       .tid = thread->tid};
 
 	if (!send_collective(thread, &found))
 		return NULL;
@@ -335,7 +336,7 @@ int nccl_entry(struct pt_regs *ctx)
 	/* Only the outermost end launches something. */
 	if (function == NCCL_GROUP_START || (function == NCCL_GROUP_END && call.depth))
 		return 0;
-	call.tid = own_thread_number();
+	call.tid = thread->tid;
 	if (function < NCCL_OPERATIONS) {
 		read_operation(ctx, &call);
 		number_collective(thread, &call, cookie >> 32);
@@ -420,7 +421,7 @@ int nccl_return(struct pt_regs *ctx)
 	clique.finished = !PT_REGS_RC(ctx) && !thread->depth;
 	thread->result = 0;
 	made->known = 1;
-	made->tid = own_thread_number();
+	made->tid = thread->tid;
 	if (made->function == NCCL_INIT_ALL) {
 		bpf_loop(NCCL_CLIQUE, made_member, &clique, 0);
 		return 0;

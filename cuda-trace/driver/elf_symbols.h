@@ -15,6 +15,7 @@ struct elf_symbol {
 	const char *name; /* what is looked for */
 	uint64_t address; /* as the file has it; 0 = not found */
 	uint64_t offset;  /* in the file; 0 = not in code */
+	uint64_t probe;	  /* where a probe on its entry costs least: there, or behind endbr64 */
 	uint64_t size;	  /* bytes, as the file says */
 };
 

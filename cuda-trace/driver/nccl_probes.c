@@ -118,7 +118,7 @@ static int link_functions(const struct nccl_probes *probes, struct probed_nccl *
 	for (size_t i = 0; i < PROBED; i++) {
 		if (!symbols[i].offset || (returns && !functions[i].makes))
 			continue;
-		offsets[points.count] = symbols[i].offset;
+		offsets[points.count] = symbols[i].probe;
 		cookies[points.count++] = functions[i].function | rank_at << 32;
 	}
 	if (!points.count)

@@ -662,6 +662,42 @@ refused() {
 	[ "$(sed -n 's/^known //p' found)" -gt $(($(wc -l <instructions) * 9 / 10)) ]
 }
 
+@test "probes on entries of functions (with endbr64, without; what follows is a push, and another instruction) lie on the push" {
+	[ "$(uname -m)" = x86_64 ] || skip "reads x86-64"
+	cat >functions.s <<-'END'
+		.text
+		.macro function name instructions
+		.globl \name
+		.type \name, @function
+		\name: \instructions
+		ret
+		.size \name, .-\name
+		.endm
+		function low "endbr64; push %rbp; pop %rbp"
+		function high "endbr64; push %r15; pop %r15"
+		function other "endbr64; sub $8, %rsp; add $8, %rsp"
+		function wide "endbr64; mov %r15, %rax"
+		function plain "push %rbx; pop %rbx"
+		function later "nop; nop; nop; nop; push %rbx; pop %rbx"
+		function near_end "endbr64"
+	END
+	cc -shared -nostdlib -o libfunctions.so functions.s
+	cc -std=gnu11 -Wall -Wextra -Werror -Wno-unused-parameter -D_GNU_SOURCE -I"$TOP" -o unit "$TOP/tests/driver/unit_elf_symbols.c" \
+		$(tool_sources elf_symbols text foreign_elf foreign_file foreign_lookup foreign_child foreign_mount foreign_job foreign_allowance \
+			process_stat foreign_sandbox rooted_path clock array_grow)
+	run -0 ./unit libfunctions.so low high other wide plain later near_end missing
+	assert_output - <<-'END'
+	low: 4
+	high: 4
+	other: 0
+	wide: 0
+	plain: 0
+	later: 0
+	near_end: 0
+	missing: not there
+	END
+}
+
 @test "offset of the rank in NCCL's communicators (code made by hand) is found if it is the only one that fits" {
 	[ "$(uname -m)" = x86_64 ] || skip "reads x86-64"
 	cc -std=gnu11 -Wall -Wextra -Werror -Wno-unused-parameter -D_GNU_SOURCE -I"$TOP" -o unit "$TOP/tests/driver/unit_nccl_layout.c" \

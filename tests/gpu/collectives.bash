@@ -2,7 +2,8 @@
 # shellcheck shell=bash
 # Part of tests/gpu/run: NCCL's collectives on two GPUs: which rank is late, bytes and counts, bandwidth, and the price.
 # LATE_RUNS=N runs of each kind (2). Parts of their own: running (jobs that ran before), waits (a rank that waits is idle), phases
-# (many verdicts about one job), allreduce (the price; TURNS: of torch-turns.py).
+# (many verdicts about one job), allreduce (the price; TURNS: of torch-turns.py; NCCL=/usr: the system's
+# instead of PyTorch's).
 
 # What this file shares with tests/gpu/run:
 : "${work:?}" "${bundle:?}"
@@ -122,7 +123,7 @@ part_allreduce() {
 	local nccl size
 	local -a turns
 	read -ra turns <<<"${TURNS:-kernels default sampled-default}"
-	nccl=$(python3 -c 'import nvidia.nccl as n; print(list(n.__path__)[0])' 2>/dev/null)
+	nccl=${NCCL:-$(python3 -c 'import nvidia.nccl as n; print(list(n.__path__)[0])' 2>/dev/null)}
 	[ -f "$nccl/include/nccl.h" ] || nccl=$(dirname "$(dirname "$(find / -xdev -name nccl.h 2>/dev/null | head -n1)")")
 	nvcc -O2 -std=c++17 -I"$nccl/include" -o "$work/allreduce" tests/gpu/allreduce.cu \
 		-Xlinker "$(find "$nccl" -name 'libnccl.so.2' | head -n1)" -Xlinker -rpath="$nccl/lib" >>"$OUT/nvcc.log" 2>&1 || { row "all-reduce: nvcc" 0 "see nvcc.log"; return; }

@@ -19,6 +19,12 @@ SIMCUDA := $(SIMCUDA_LIBS) $(SIM_INJECTED) $(SIM_SELFTEST)
 $(SIM_CUDA_OBJS) $(SIM_CUPTI_OBJS) $(SIM_CUDART_OBJS): PIC_CFLAGS = -fno-omit-frame-pointer
 $(SIM_CUDA_OBJS) $(SIM_CUPTI_OBJS) $(SIM_CUDART_OBJS): tests/simcuda/build.mk
 
+# As in Ubuntu's packages: functions begin with endbr64 and a push.
+ifeq ($(BPF_ARCH),x86)
+$(SIM_NCCL_OBJS): PIC_CFLAGS = -fcf-protection=full -fno-omit-frame-pointer -fno-optimize-sibling-calls
+endif
+$(SIM_NCCL_OBJS): tests/simcuda/build.mk
+
 ALL += $(SIMCUDA)
 .PHONY: simcuda
 simcuda: $(SIMCUDA)
