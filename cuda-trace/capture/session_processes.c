@@ -282,22 +282,22 @@ static bool release(struct session *session, const struct event_start *event, bo
 	return has_waited || was_probed;
 }
 
-/* Its probes are put into the file before it goes on. The driver source takes every process over;
- * else cuInit() decides, or, where that cannot be probed, the driver source serves until an agent
- * reports itself. */
+/* Its probes are put into the file before it goes on, as it may end at once. The driver source
+ * takes every process over; else cuInit() decides, or, where that cannot be probed, the driver
+ * source serves until an agent reports itself. */
 static void loaded_libcuda(struct session *session, const struct event_start *event)
 {
 	enum library_probe probe = library_loads__note_library(session->loads, event->pid);
-	bool all = session->options.source == SESSION_DRIVER, is_whole;
+	bool all = session->options.source == SESSION_DRIVER, is_watched = false, is_whole;
 
 	nccl_probes__look(session->nccl, event->pid);
 	if (all)
 		driver_source__leave(session->driver, event->pid);
 	if (all || probe == LIBRARY_UNPROBED)
-		driver_source__look_waiting(session->driver, event->pid, all);
+		is_watched = driver_source__look_waiting(session->driver, event->pid, all);
 	is_whole = release(session, event, probe == LIBRARY_WAS_PROBED);
 	if (all || probe == LIBRARY_UNPROBED) {
-		if (!driver_source__watches(session->driver, event->pid))
+		if (!is_watched)
 			observations__note_late(session->observations, event->pid, LATE_LOST);
 		check_probes(session, event->pid);
 	} else if (!is_whole) {

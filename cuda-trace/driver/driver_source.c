@@ -466,7 +466,7 @@ bool driver_source__look(struct driver_source *source, uint32_t pid, bool force)
 
 bool driver_source__look_waiting(struct driver_source *source, uint32_t pid, bool force)
 {
-	return look(source, pid, force, true);
+	return look(source, pid, force, true) || driver_source__watches(source, pid);
 }
 
 bool driver_source__leave(struct driver_source *source, uint32_t pid)

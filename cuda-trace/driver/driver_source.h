@@ -43,7 +43,8 @@ bool driver_source__watches(const struct driver_source *source, uint32_t pid);
 bool driver_source__leave(struct driver_source *source, uint32_t pid);
 /* How the launches of the libraries that are watched are reported. NULL: there are none. */
 const char *driver_source__launches(const struct driver_source *source);
-/* driver_source__look() while a thread of the process waits for the tool. */
+/* driver_source__look() while a thread of the process waits for the tool. True: the calls are
+ * traced, maybe already before. */
 bool driver_source__look_waiting(struct driver_source *source, uint32_t pid, bool force);
 /* Before threads may wait: finds out in the background what the kernel's links can do. Accepts
  * NULL. */

@@ -54,7 +54,9 @@ conserved() {
 }
 
 @test "stat --energy (two processes on one GPU) divides what ran at once by its duration" {
-	measure --json -o out.json -- sh -c '"$0" "$1" 1000 & "$0" "$1" 1000 & wait' "$SIM" "$WORKLOADS/energy" >out
+	# Both begin together, however long one of them took to start.
+	measure --json -o out.json -- sh -c '"$0" "$1" 1000 1 go >one & "$0" "$1" 1000 1 go >two &
+		until grep -q ready one && grep -q ready two; do sleep 0.1; done; touch go; wait' "$SIM" "$WORKLOADS/energy"
 	conserved
 	json out.json '.energy.processes | length == 2 and (.[0].joules / .[1].joules | . > 0.9 and . < 1.1)'
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Rests, runs one kernel for MS milliseconds, then another one, in turns, and rests again:
-//   energy [MS [TURNS]]
+//   energy [MS [TURNS [FILE]]]
+// It begins when there is that file.
 #include <stdlib.h>
 #include <unistd.h>
 #include "tests/workloads/program.h"
@@ -29,6 +30,8 @@ int main(int argc, char **argv)
 	program__start(&program);
 	spin = program__kernel(&program, "spin");
 	empty = program__kernel(&program, "empty");
+	while (argc > 3 && access(argv[3], F_OK))
+		usleep(1000);
 	usleep(REST_US);
 	for (uint64_t i = 0; i < turns; i++) {
 		run_for(spin, ms);
