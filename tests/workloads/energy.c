@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Rests, runs one kernel for MS milliseconds, then another one, in turns, and rests again:
 //   energy [MS [TURNS [FILE]]]
-// It begins when there is that file.
+// Says "ready", and begins when there is that file.
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 #include "tests/workloads/program.h"
@@ -30,6 +31,8 @@ int main(int argc, char **argv)
 	program__start(&program);
 	spin = program__kernel(&program, "spin");
 	empty = program__kernel(&program, "empty");
+	puts("ready");
+	fflush(stdout);
 	while (argc > 3 && access(argv[3], F_OK))
 		usleep(1000);
 	usleep(REST_US);
