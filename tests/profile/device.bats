@@ -46,7 +46,9 @@ lines() {
 	# Each sample is in one line, and all of them cover the time without a gap.
 	assert_equal "$(lines device 'map(.samples) | add')" "$(lines device_summary '.[0].samples')"
 	json out 'select(.event == "device_summary") | .samples >= 1000 and .samples == (.seconds * 1000 | round)'
-	json out 'select(.event == "device_summary") | .columns.busy | .mean > 0.7 and .mean < 0.8 and .p95 == 1'
+	# It stays at 1 if the tool comes to its end late.
+	json out 'select(.event == "device_summary") | .seconds as $seconds | .columns.busy |
+		(.mean - (1 - 0.25 / $seconds) | . > -0.04 and . < 0.04) and .p95 == 1'
 }
 
 @test "profile --device (its helper stands still for 400 ms) dates the samples as if it had not" {
