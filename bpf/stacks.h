@@ -188,7 +188,7 @@ static __noinline int walk_python(struct event_stack *stack, const struct parcel
 }
 
 #if defined(__TARGET_ARCH_x86)
-/* Seldom, and not static, as send_code(). */
+/* Called only where somebody has probes at returns. Not static, as send_code(). */
 __noinline int restore_window(struct stack_window *window)
 {
 	if (window)

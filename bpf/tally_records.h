@@ -408,6 +408,7 @@ static __always_inline void add_any_launch(struct place *at, const struct cuda_r
 		return record->size;                                                      \
 	}
 
+/* Of the two variables of RECORD_FUNCTION(). */
 #define ONE_KIND(of, add)                               \
 	do {                                            \
 		if (record->kind == CUDA_RECORD_##of)   \

@@ -12,6 +12,10 @@ setup() {
 	RANKS=$WORKLOADS/ranks
 }
 
+teardown() {
+	stop_started
+}
+
 # called FILE COMM OP KEY: what all ranks said that they called.
 called() {
 	grep "^called .* comm=$2 op=$3 " "$1" | sed "s/.* $4=\([0-9]*\).*/\1/" | awk '{ sum += $1 } END { print sum }'
@@ -51,6 +55,29 @@ has_all() {
 	local ranks='[0,0,0,1,1,1,2,3]'
 	[ "$(uname -m)" = x86_64 ] || ranks='[0,0,1,1,2,2,3,3]'
 	assert_equal "$(json s.json '[.communicators[].ranks[].rank] | sort | tostring')" "$ranks"
+}
+
+@test "stat (functions of NCCL begin with endbr64) has its probes on the instruction behind it, which cost less" {
+	[ "$(uname -m)" = x86_64 ] || skip "reads x86-64"
+	start stat "$CUDA_TRACE" stat -o s.txt -- "$SIM" "$RANKS" -n 1 -s 100000
+	# Of a process that runs, the code has the kernel's breakpoints in it.
+	cat >code.py <<-'END'
+		import glob, subprocess, sys
+		symbols = subprocess.check_output(["nm", "-D", "--defined-only", sys.argv[1]], text=True)
+		at = next(int(line.split()[0], 16) for line in symbols.splitlines() if line.endswith(" ncclAllReduce"))
+		for path in glob.glob("/proc/[0-9]*/maps"):
+		    try:
+		        for line in open(path):
+		            if "libnccl.so" in line and line.split()[2] == "00000000":
+		                memory = open(path.replace("maps", "mem"), "rb")
+		                memory.seek(int(line.split("-")[0], 16) + at)
+		                print(memory.read(5).hex())
+		    except OSError:
+		        pass
+	END
+	probed() { python3 code.py "$B/simcuda/libnccl.so.2" | sort -u >code && grep -q cc code; }
+	wait_for 20 probed
+	assert_equal "$(cat code)" f30f1efacc
 }
 
 @test "stat (collectives that a graph replays, four ranks) counts each replay, and compares the ranks" {
