@@ -217,6 +217,12 @@ void idle__start(struct idle *idle, struct process *process)
 	idle_evidence__add(idle_threads__evidence(idle->threads), process->pid);
 }
 
+void idle__status(struct idle *idle, struct process *process)
+{
+	if (idle)
+		host_of(idle, process);
+}
+
 static void add_call(struct idle *idle, struct idle_host *host, uint32_t tid,
 		     const struct idle_call *call)
 {
