@@ -70,10 +70,13 @@ value() {
 		"$(expect_key out memsets) $(json out.json '[.copies[] | select(.direction == "memset").bytes] | add')"
 }
 
-# script NAME PROGRAM ARGS...: likewise, with a script that is shipped. All of it lies below $ROOT.
+# What is tested lies below this folder: "" if it is what the system has.
+BELOW=${CUDA_TRACE%/usr/bin/cuda-trace}
+
+# script NAME PROGRAM ARGS...: likewise, with a script that is shipped
 script() {
 	local name=$1 text; shift
-	text=$(sed "s,\([ :\"]\)/usr/,\1$ROOT/usr/,g" "$ROOT/usr/share/cuda-trace/bpftrace/$name.bt")
+	text=$(sed "s,\([ :\"]\)/usr/,\1$BELOW/usr/,g" "$BELOW/usr/share/cuda-trace/bpftrace/$name.bt")
 	heard_by "$text" "$@"
 }
 
@@ -106,7 +109,7 @@ total() {
 	script errors "$WORKLOADS/memory"
 	grep -q '^[0-9:]* [0-9]* .* cuMemAlloc.* result 2$' heard
 	# None is left out here.
-	for name in "$ROOT"/usr/share/cuda-trace/bpftrace/*.bt; do
+	for name in "$BELOW"/usr/share/cuda-trace/bpftrace/*.bt; do
 		grep -q "script $(basename "$name" .bt) " "$BATS_TEST_FILENAME"
 	done
 }

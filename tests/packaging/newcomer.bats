@@ -6,25 +6,9 @@
 
 load ../lib/helpers
 load ../lib/roots
+load debs
 
 NEW=$B/t/newcomer
-
-# sh_block FILE HEADING [N]: the N-th block of shell commands below the heading of that text.
-sh_block() {
-	awk -v heading="$2" -v wanted="${3:-1}" '
-		/^#+ / { below = index($0, heading) > 0 }
-		/^```/ && inside { exit }
-		inside { print }
-		/^```sh/ && below { inside = ++count == wanted }
-	' "$1" | grep . || { echo "$1: no commands below '$2'" >&2; return 1; }
-}
-
-# bare DIR: a root in which apt does not ask, with the tree where its user cloned it.
-bare() {
-	new_root bookworm "$1"
-	echo 'APT::Get::Assume-Yes "true";' >"$1/etc/apt/apt.conf.d/yes"
-	mkdir -p "$1/root/cuda-trace"
-}
 
 # README's commands: the packages are built in a root of their own, so that what that installs cannot help.
 setup_file() {
@@ -33,21 +17,15 @@ setup_file() {
 	cd "$TOP" || return 1
 	rm -rf --one-file-system "$NEW"
 	mkdir -p "$NEW"
-	bare "$NEW/builder"
-	mk/export "$NEW/builder/root/cuda-trace"
-	sh_block README.md 'Install it' >"$NEW/install"
-	[ "$(sed -n '1s/ *#.*//p' "$NEW/install")" = "make deb" ] || return 1
-	in_root "$NEW/builder" 'cd && apt-get -qq install git make >/dev/null && cd cuda-trace && make deb' >"$NEW/log" 2>&1 ||
-		{ tail -n 20 "$NEW/log" >&2; return 1; }
+	built_debs || return 1
 	bare "$NEW/root"
-	mkdir -p "$NEW/root/root/cuda-trace/build" "$NEW/root/opt/sim"
-	mv "$NEW/builder/root/cuda-trace/build/deb" "$NEW/root/root/cuda-trace/build/"
-	rm -rf --one-file-system "$NEW/builder"
+	mkdir -p "$NEW/root/root/cuda-trace/build/deb" "$NEW/root/opt/sim"
+	cp "$DEBS"/*.* "$NEW/root/root/cuda-trace/build/deb/"
 	# A driver, and the user's program.
 	cp -a "$B/simcuda/." "$NEW/root/opt/sim"
 	cp "$WORKLOADS/idle/each-sync" "$NEW/root/root/train"
 	cp "$WORKLOADS/launch-storm" "$NEW/root/root/serve"
-	sed 1d "$NEW/install" >"$NEW/root/root/install"
+	sh_block README.md 'Install it' | sed 1d >"$NEW/root/root/install"
 	sh_block README.md 'cuda-trace' >"$NEW/root/root/first"
 	sh_block docs/guide/first-steps.md '4. Programs' >"$NEW/root/root/opt-in"
 	sh_block docs/guide/first-steps.md '4. Programs' 2 >"$NEW/root/root/look"
