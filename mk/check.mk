@@ -13,7 +13,7 @@ TESTS ?= $(filter-out $(PACKAGE_TESTS) $(SANITIZE_TESTS) $(KERNEL_TESTS),\
 ROOT := $(abspath $(B))/root
 C_FILES = $(shell find libcupti-usdt bpf cuda-trace tests -name '*.[ch]')
 
-.PHONY: check consumers check-run root check-headers check-packages check-sanitize check-fuzz \
+.PHONY: check consumers check-run root check-headers check-packages sanitized check-sanitize check-fuzz \
 	check-kernels soak
 check:
 	$(Q)mk/deps build test
@@ -42,17 +42,22 @@ check-packages:
 	$(Q)JOBS=0 B=$(abspath $(B)) CC='$(CC)' tests/run $(PACKAGE_TESTS)
 
 # Agent, simulated driver and test programs are built with each sanitizer; the tool that watches
-# them is the plain one that `make check` laid down.
-check-sanitize:
+# them is the plain one that `make check` laid down. Both are tested at once.
+SANITIZERS := address,undefined thread
+sanitized_build = $(abspath $(B))/t/sanitize-$${s%,*}
+sanitized:
 	$(Q)mk/deps build test
+	$(Q)for s in $(SANITIZERS); do \
+		$(MAKE) --no-print-directory B=$(sanitized_build) SANITIZE=$$s CFLAGS='-O1 -g' agent workloads || exit 1; \
+	done
+
+check-sanitize: sanitized
 	$(Q)[ -x $(ROOT)/usr/bin/cuda-trace ] || \
 		$(MAKE) --no-print-directory root prefix=/usr libdir=/usr/lib/'$$(MULTIARCH)'
-	$(Q)for s in address,undefined thread; do \
-		b=$(abspath $(B))/t/sanitize-$${s%,*}; \
-		$(MAKE) --no-print-directory B=$$b SANITIZE=$$s agent workloads || exit 1; \
-		B=$$b ROOT=$(ROOT) AGENT=$$b/libcupti-usdt.so SANITIZE=$$s \
-			TAP=$(abspath $(B))/tap/$${s%,*} tests/run $(SANITIZE_TESTS) || exit 1; \
-	done
+	$(Q)running=; for s in $(SANITIZERS); do \
+		B=$(sanitized_build) ROOT=$(ROOT) AGENT=$(sanitized_build)/libcupti-usdt.so SANITIZE=$$s \
+			TAP=$(abspath $(B))/tap/$${s%,*} tests/run $(SANITIZE_TESTS) & running="$$running $$!"; \
+	done; failed=0; for pid in $$running; do wait $$pid || failed=1; done; exit $$failed
 
 # Coverage-guided, where this clang has libFuzzer: each parser for FUZZ_SECONDS. Then reports of damaged recordings, by a
 # tool with sanitizers: FIRST... FIRST + VARIANTS - 1.
@@ -64,9 +69,10 @@ check-fuzz:
 	$(Q)mk/deps build test
 	$(Q)mkdir -p $(abspath $(B))/tap/fuzz
 	$(Q)if tests/fuzz/has-libfuzzer $(CLANG); then \
-		$(MAKE) --no-print-directory all workloads $(FUZZ_PROGRAMS) || exit 1; fi
+		[ -x $(ROOT)/usr/bin/cuda-trace ] || $(MAKE) --no-print-directory all workloads || exit 1; \
+		$(MAKE) --no-print-directory $(FUZZ_PROGRAMS) || exit 1; fi
 	$(Q)B=$(abspath $(B)) CLANG=$(CLANG) FUZZ_SECONDS=$(FUZZ_SECONDS) FUZZ_AT_ONCE=$(FUZZ_AT_ONCE) tests/fuzz/run $(FUZZ_TARGETS)
-	$(Q)$(MAKE) --no-print-directory B=$(FUZZ) SANITIZE=address,undefined \
+	$(Q)$(MAKE) --no-print-directory B=$(FUZZ) SANITIZE=address,undefined CFLAGS='-O0 -g1' \
 		$(FUZZ)/cuda-trace $(FUZZ)/tests/recording/store/feeder
 	$(Q)mkdir -p $(abspath $(B))/tap/fuzz
 	$(Q)python3 tests/recording/store/fuzz.py $(FUZZ)/cuda-trace $(FUZZ)/tests/recording/store/feeder \
