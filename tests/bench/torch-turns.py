@@ -3,7 +3,7 @@
 """What a step of PyTorch takes under a tool and without, in turns in one process whose step the GPU bounds.
 
     torch-turns.py [options] TURN…     TURN: device sampled sampled-default pc pc-default default idle
-    launches kernels record stacks every events=LIST (the tool), detached
+    idle-limited launches kernels record stacks every events=LIST (the tool), detached
 
 --step names the process, PyTorch's or another one that prints lines "SECONDS STEPS MS_PER_STEP" (CLOCK_MONOTONIC).
 
@@ -34,6 +34,7 @@ COMMANDS = {
     "pc": ["profile", "--pc", "--bursts", "10ms/1s", "--json", "-o", "OUT", "-p", "PID"],
     "pc-default": ["profile", "--pc", "--json", "-o", "OUT", "-p", "PID"],
     "idle": ["stat", "--idle", "--json", "-o", "OUT", "-p", "PID"],
+    "idle-limited": ["stat", "--idle", "--max-overhead", "5%", "--json", "-o", "OUT", "-p", "PID"],
     "default": ["stat", "--json", "-o", "OUT", "-p", "PID"],
     "launches": ["stat", "--json", "-o", "OUT", "-e", "launches", "-p", "PID"],
     "kernels": ["stat", "--json", "-o", "OUT", "-e", "kernels", "-p", "PID"],
