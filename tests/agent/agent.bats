@@ -231,20 +231,26 @@ process() {
 	[ "$kib" -le 256 ] || fail "$kib KiB of its own"
 }
 
+# least_of_turns: do both ways need as many instructions in each library, and does each need any?
+least_of_turns() {
+	jq -sc 'def least($i): map(.instructions[$i].instructions) as $turns | ($turns | map(keys) | add | unique) |
+		map(. as $library | {($library): ([$turns[][$library]] | min)}) | add;
+		[least(0) == least(1), least(0).all > 100]' "$BATS_TEST_TMPDIR/turns"
+}
+
 @test "dormant library costs a launch not one instruction" {
 	requires sim python3
 	local turn
 	# The simulated driver looks at the clock, and takes a longer path where it was held up, as on a busy machine:
-	# the shortest of five turns is compared, library by library.
+	# the shortest of up to five turns is compared, library by library.
 	for turn in 1 2 3 4 5; do
 		run --separate-stderr python3 "$TOP/tests/bench/turns.py" --steps "$B/bench/steps" --sim "$SIM" \
 			--agent "$AGENT" --launch-rate "$B/bench/launch-rate"
 		assert_success
 		echo "$output" | tee -a "$BATS_TEST_TMPDIR/turns"
+		run -0 least_of_turns
+		[ "$output" != '[true,true]' ] || break
 	done
-	run -0 jq -sc 'def least($i): map(.instructions[$i].instructions) as $turns | ($turns | map(keys) | add | unique) |
-		map(. as $library | {($library): ([$turns[][$library]] | min)}) | add;
-		[least(0) == least(1), least(0).all > 100]' "$BATS_TEST_TMPDIR/turns"
 	assert_output '[true,true]'
 }
 
@@ -442,13 +448,13 @@ unsubscribed() {
 	[ "$(grep -c ' unsubscribe subscribed=0 ' "$BATS_TEST_TMPDIR/cupti.log")" = "$1" ]
 }
 
-@test "attach and detach (8 times, 4 threads launching) changes nothing for the program" {
+@test "attach and detach (five times, 4 threads launching) changes nothing for the program" {
 	requires root bpf sim
 	CUPTI_USDT_START=1 SIMCUDA_LOG=$BATS_TEST_TMPDIR/cupti.log start storm "$SIM" "$WORKLOADS/launch-storm" -s 30 -t 4 -p 100
 	local pid i
 	pid=$(process launch-storm "$storm_PID")
-	for i in $(seq 8); do
-		timeout 20 "$LISTEN" -p "$pid" -t 1500 "$AGENT" $CORE >"$OUT"
+	for i in $(seq 5); do
+		timeout 20 "$LISTEN" -p "$pid" -t 1000 "$AGENT" $CORE >"$OUT"
 		[ "$(heard kernel_batch records)" -gt 0 ] || fail "cycle $i heard nothing: $(cat "$OUT")"
 		assert_equal "$(heard error hits)" 0
 		# The agent has seen that nobody listens any more.
@@ -456,7 +462,8 @@ unsubscribed() {
 	done
 	timeout 20 "$LISTEN" -p "$pid" -t 3000 "$AGENT" status >"$OUT"
 	assert_equal "$(state state)" 0
-	assert_equal "$(state activations)" 8
+	assert_equal "$(state activations)" 5
+	kill -USR1 "$pid"
 	finished "$storm_PID" 40
 	assert_equal "$status" 0
 	grep -q '^expect launches=' "$BATS_TEST_TMPDIR/storm.out"

@@ -401,12 +401,12 @@ ends_well() {
 	export SIMCUDA_LOG=$PWD/cupti.log
 	busy_with_graphs 12.8 -t 4 -g
 	for events in kernels default copies; do
-		ct stat --source cupti -p "$busy_PID" -d 1.5 --json -o out.json $([ $events = default ] || echo "-e $events")
+		ct stat --source cupti -p "$busy_PID" -d 1 --json -o out.json $([ $events = default ] || echo "-e $events")
 		json out.json '.lost.total == 0'
 		[ $events = copies ] || json out.json '.totals.kernels > 0'
 		wait_for 30 all_off "$SIMCUDA_LOG"
 	done
-	ct stat --source cupti -p "$busy_PID" -d 2 --sample 50ms/500ms -e kernels --json -o out.json
+	ct stat --source cupti -p "$busy_PID" -d 1.5 --sample 50ms/500ms -e kernels --json -o out.json
 	json out.json '.totals.launches > 0'
 	ends_well
 }
@@ -440,17 +440,17 @@ ends_well() {
 @test "attach (-e graphs to a program that has made graphs) has their kernels, and the program goes on" {
 	cd "$BATS_TEST_TMPDIR"
 	export SIMCUDA_LOG=$PWD/cupti.log
-	SIMCUDA_LAUNCH_NS=50000 start busy "$SIM" env CUDA_INJECTION64_PATH="$AGENT" "$B/bench/launch-rate" -t 2 -g -i 50 -d 60
+	SIMCUDA_LAUNCH_NS=50000 start busy "$SIM" env CUDA_INJECTION64_PATH="$AGENT" "$B/bench/launch-rate" -t 1 -g -i 50 -d 60
 	wait_for 30 grep -q . busy.out
 	for _ in 1 2; do
-		ct_says stat --source cupti -p "$busy_PID" -d 1.5 -e kernels,graphs --json -o out.json
+		ct_says stat --source cupti -p "$busy_PID" -d 1 -e kernels,graphs --json -o out.json
 		assert_regex "$stderr" 'GRAPH_TRACE: only from a program.s start, .*their kernels can be had'
 		json out.json '.lost.total == 0 and .totals.kernels > .totals.launches and .totals.graph_launches > 0'
 		json out.json '[.kernels[] | select(.count > 0)] | length > 0'
 		# A tool that attaches before the agent has switched everything off gets no new names.
 		wait_for 30 all_off "$SIMCUDA_LOG"
 	done
-	ct_says trace --source cupti -p "$busy_PID" -d 1 -e kernels,graphs --json -o out.jsonl
+	ct_says trace --source cupti -p "$busy_PID" -d 0.5 -e kernels,graphs --json -o out.jsonl
 	jq -es 'map(select(.event == "kernel" and .graph != null)) | length > 0' out.jsonl
 	jq -es 'map(select(.event == "graph")) | length == 0' out.jsonl
 	ends_well
@@ -458,7 +458,7 @@ ends_well() {
 
 @test "attach (-e graphs, a tool was there when the program began) has whole graphs" {
 	cd "$BATS_TEST_TMPDIR"
-	SIMCUDA_LAUNCH_NS=50000 start busy "$SIM" "$CUDA_TRACE" stat -e kernels,graphs --json -o first.json -- "$B/bench/launch-rate" -t 2 -g -i 50 -d 60
+	SIMCUDA_LAUNCH_NS=50000 start busy "$SIM" "$CUDA_TRACE" stat -e kernels,graphs --json -o first.json -- "$B/bench/launch-rate" -t 1 -g -i 50 -d 60
 	wait_for 30 grep -q . busy.out
 	ct_says stat --source cupti -p "$(pgrep -P "$busy_PID" launch-rate)" -d 1.5 -e kernels,graphs --json -o out.json
 	assert_equal "$stderr" ""
@@ -474,10 +474,10 @@ ends_well() {
 	start tool "$CUDA_TRACE" stat -v -a -e graphs --json -o first.json
 	wait_for 30 grep -q watching tool.err
 	SIMCUDA_LOG=$PWD/cupti.log SIMCUDA_LAUNCH_NS=50000 start busy "$SIM" env CUDA_INJECTION64_PATH="$AGENT" \
-		"$B/bench/launch-rate" -t 2 -g -i 50 -d 60
+		"$B/bench/launch-rate" -t 1 -g -i 50 -d 60
 	wait_for 30 grep -q 'kinds=[0-9,]*51' cupti.log
 	wait_for 30 grep -q . busy.out
-	sleep 2
+	sleep 1
 	kill -INT "$tool_PID"
 	finished "$tool_PID"
 	json first.json '.lost.total == 0 and .graphs.count > 0'
@@ -492,7 +492,7 @@ ends_well() {
 	export SIMCUDA_LOG=$PWD/cupti.log SIMCUDA_GRAPH_FAULT=20
 	busy_with_graphs 12.9 -t 4 -g
 	for events in kernels default; do
-		ct_says stat --source cupti -p "$busy_PID" -d 1.5 --json -o out.json $([ $events = default ] || echo "-e $events")
+		ct_says stat --source cupti -p "$busy_PID" -d 1 --json -o out.json $([ $events = default ] || echo "-e $events")
 		assert_regex "$stderr" 'no GPU times of programs that launch graphs'
 		json out.json '.totals.launches > 0 and .totals.graph_launches > 0 and .lost.total == 0'
 		[ $events = default ] || json out.json '.totals.unfinished == 0'
@@ -515,7 +515,7 @@ ends_well() {
 @test "attach (a GPU that is always busy, five times) forces no flush, and has all kernels" {
 	requires bpf sim
 	export SIMCUDA_LOG=$BATS_TEST_TMPDIR/cupti.log
-	SIMCUDA_KERNEL_NS=2000000 start program "$SIM" env CUDA_INJECTION64_PATH="$AGENT" "$WORKLOADS/launch-storm" -s 60 -p 1950
+	SIMCUDA_KERNEL_NS=2000000 start program "${PROMPT[@]}" "$SIM" env CUDA_INJECTION64_PATH="$AGENT" "$WORKLOADS/launch-storm" -s 60 -p 1950
 	sleep 1
 	# 300 kernels are 600 ms; on a busy machine, it takes 200 ms until the first one is seen.
 	for _ in 1 2 3 4 5; do

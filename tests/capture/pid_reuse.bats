@@ -138,11 +138,9 @@ held_by_first() {
 
 # end_unheard: the event of its end does not fit into the ring buffer, which has 1 MiB.
 end_unheard() {
-	local i
 	kill -STOP "$tool_PID"
-	for i in {1..500}; do
-		CUDA_INJECTION64_PATH=$AGENT "$SIM" "$WORKLOADS/launch-storm" -n 1 >/dev/null
-	done
+	# shellcheck disable=SC2016 # for the inner shell
+	CUDA_INJECTION64_PATH=$AGENT "$SIM" sh -c 'for i in $(seq 500); do "$0" -n 1 >/dev/null; done' "$WORKLOADS/launch-storm"
 	sleep 2 >last
 	over first
 }
@@ -178,8 +176,13 @@ end_unheard() {
 	end_unheard
 	numbered second -- -s 60 -p 100000
 	kill -CONT "$tool_PID"
-	none() { scrape; of first cuda_memory_live_bytes; [ "$value" = 0 ]; }
-	wait_for 40 none
+	for _ in {1..40}; do
+		sleep 1
+		scrape
+		of first cuda_memory_live_bytes
+		[ "$value" != 0 ] || break
+	done
+	assert_equal "$value" 0
 	kill "$second_PID"
 }
 

@@ -160,9 +160,9 @@ heard() {
 
 @test "record --sample: report estimates copies, too, and says that tables have the windows alone" {
 	alone
-	ct record -q --sample 20ms/200ms -o r.db -- "$SIM" "$WORKLOADS/idle/pageable" 2000 >out
+	ct record -q --sample 20ms/200ms -o r.db -- "$SIM" "$WORKLOADS/idle/pageable" 800 >out
 	ct report --json r.db >report.json
-	json report.json '.copies | length == 1 and (.[0] | .sampled < 600 and .estimated)'
+	json report.json '.copies | length == 1 and (.[0] | .sampled < 240 and .estimated)'
 	jq -e ".copies[0].count / $(expect_key out memcpys) | . > 0.6 and . < 1.6" report.json
 	ct report r.db >text
 	grep -qx 'Copies, estimated' text

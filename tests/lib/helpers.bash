@@ -3,9 +3,20 @@
 # Loaded by every tests/*/*.bats (`load ../lib/helpers`). What is tested is an installed tree: the one that
 # `make check` lays down in $B/root, or, with CUDA_TRACE and AGENT set, the packages of a system.
 
+# shellcheck source-path=SCRIPTDIR
+. "${BASH_SOURCE[0]%/*}/traces.bash"
 bats_require_minimum_version 1.5.0
-bats_load_library bats-support
-bats_load_library bats-assert
+# Each test loads them again. Their own load.bash starts a program for each of their files: 40 ms.
+load_quickly() {
+	local source
+	for source in "${BATS_LIB_PATH%%:*}/$1"/src/*.bash; do
+		# shellcheck disable=SC1090
+		[ ! -e "$source" ] || . "$source"
+	done
+	[ -e "$source" ] || bats_load_library "$1"
+}
+load_quickly bats-support
+load_quickly bats-assert
 
 TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 B=${B:-$TOP/build}
@@ -20,7 +31,7 @@ export -n CUDA_TRACE
 AGENT=${AGENT:-$ROOT/usr/lib/$TRIPLET/cuda-trace/libcupti-usdt.so}
 SIM=${SIM:-$TOP/tests/sim}
 WORKLOADS=${WORKLOADS:-$B/workloads}
-export B AGENT SIM WORKLOADS CUDA_TRACE_AGENT=$AGENT CUDA_TRACE_UNDER_TEST=$CUDA_TRACE
+export B TRIPLET AGENT SIM WORKLOADS CUDA_TRACE_AGENT=$AGENT CUDA_TRACE_UNDER_TEST=$CUDA_TRACE
 
 # Nobody's opt-in, and no other injection, may leak into a test.
 unset CUDA_INJECTION64_PATH CUDA_TRACE_LIBCUPTI
@@ -41,8 +52,9 @@ command -v gojq >/dev/null || unset -f jq
 
 # PROMPT: before a program that mostly sleeps, and whose own times are compared with what the tool says of it. It has a
 # CPU as soon as it wants one, whatever else this machine does. Other tests would starve beside one that computes.
-PROMPT=()
-! chrt --rr 1 true 2>/dev/null || PROMPT=(chrt --rr 1)
+: "${REALTIME=$(! chrt --rr 1 true 2>/dev/null || echo chrt --rr 1)}"
+export REALTIME
+read -ra PROMPT <<<"$REALTIME"
 
 # prompt_idle NAME: sets PROMPTLY to that, if this program of tests/workloads/idle mostly sleeps.
 # shellcheck disable=SC2034 # for the tests
@@ -104,7 +116,9 @@ json_kept() {
 		"$@"
 		return
 	fi
-	mkdir -p "$BATS_FILE_TMPDIR/json" && kept=$(mktemp "$BATS_FILE_TMPDIR/json/XXXXXX") || return
+	[ -d "$BATS_FILE_TMPDIR/json" ] || mkdir -p "$BATS_FILE_TMPDIR/json"
+	kept=$BATS_FILE_TMPDIR/json/$BASHPID.$SRANDOM
+	: >"$kept"
 	printf '%s\0' "$@" >"$kept.args"
 	if [ -n "$output" ]; then
 		"$@" || status=$?
@@ -123,16 +137,30 @@ json_kept() {
 
 # expect_key FILE KEY: the number behind KEY= in the `expect` line that a workload printed last.
 expect_key() {
-	local value
-	value=$(grep '^expect ' "$1" | tail -n 1 | tr ' ' '\n' | sed -n "s/^$2=//p")
-	[ -n "$value" ] || { fail "no $2 in the expect line of $1: $(tail -n 1 "$1")"; return 1; }
-	echo "$value"
+	local lines line last=''
+	mapfile -t lines <"$1"
+	for line in "${lines[@]}"; do
+		[[ $line != "expect "* ]] || last=$line
+	done
+	[[ "$last " =~ " $2="([^ ]+)" " ]] || { fail "no $2 in the expect line of $1: $(tail -n 1 "$1")"; return 1; }
+	echo "${BASH_REMATCH[1]}"
 }
 
 # json FILE FILTER: jq's raw answer.
 json() {
 	# Of an empty file jq 1.6 says that all is well.
 	{ [[ -s $1 || -p $1 ]] && jq -er "$2" "$1"; } || fail "$1: jq '$2' says nothing true of: $(head -c 4000 "$1")"
+}
+
+# totals_of FILE: sets TOTALS to the numbers below .totals there.
+declare -gA TOTALS=()
+totals_of() {
+	local key value
+	TOTALS=()
+	while read -r key value; do
+		# shellcheck disable=SC2034 # for the tests
+		TOTALS[$key]=$value
+	done < <(json "$1" '.totals | to_entries[] | "\(.key) \(.value)"')
 }
 
 # kernel_is VERSION: the running kernel is at least that one.
@@ -183,18 +211,32 @@ teardown_file() {
 # wait_for SECONDS CMD...: until CMD succeeds; fails the test when it does not in time. Looks are counted, since the
 # clock of a virtual machine may jump by minutes.
 wait_for() {
-	local looks=$((($1 + 1) * 20)); shift
+	local looks=$((($1 + 1) * 20)) never=''; shift
 	until "$@"; do
 		[ $((looks -= 1)) -gt 0 ] || { fail "still not true: $*"; return 1; }
-		sleep 0.05
+		short_rest
 	done
+	rested
+}
+
+# short_rest: for 50 ms, by a read of a socket that nobody writes to: sleep would be a program to start, and a pipe of
+# bash's own would change $!. rested: closes it. The caller has a variable "never".
+short_rest() {
+	if [ -n "$never" ] || { exec {never}<>/dev/udp/127.0.0.1/9; } 2>/dev/null; then
+		read -rt 0.05 -u "$never" || true
+	else
+		sleep 0.05
+	fi
+}
+rested() {
+	[ -z "$never" ] || exec {never}>&-
 }
 
 # finished PID [SECONDS]: waits for a started process; its exit status is in $status then, as after
 # `run` (and must not be called through it: only its parent can wait for a process).
 # shellcheck disable=SC2034 # status is read by the test
 finished() {
-	local looks=$((${2:-30} * 20))
+	local looks=$((${2:-30} * 20)) never=''
 	while kill -0 "$1" 2>/dev/null; do
 		[ $((looks -= 1)) -gt 0 ] || {
 			# Where it hangs: on a busy machine, nobody sees it twice.
@@ -202,8 +244,9 @@ finished() {
 			fail "process $1 does not end"
 			return 1
 		}
-		sleep 0.05
+		short_rest
 	done
+	rested
 	status=0
 	wait "$1" || status=$?
 }
@@ -223,9 +266,13 @@ open_gate() {
 # tool_sources NAME...: the paths of these sources of the tool, whose base names are unique in it.
 tool_sources() {
 	local name path
+	local -A paths=()
+	while read -r path; do
+		name=${path##*/}
+		paths[${name%.c}]=$path
+	done < <(find "$TOP/cuda-trace" -name '*.c')
 	for name; do
-		path=$(find "$TOP/cuda-trace" -name "$name.c")
-		[ -e "$path" ] || { fail "no $name.c in cuda-trace/"; return 1; }
-		echo "$path"
+		[ -n "${paths[$name]-}" ] || { fail "no $name.c in cuda-trace/"; return 1; }
+		echo "${paths[$name]}"
 	done
 }

@@ -87,7 +87,7 @@ value() {
 # with them, and no rate() would have them.
 @test "metrics (launches before their context's device is reported) has them in the device's series, and in no other" {
 	exporter
-	while :; do curl -s "$URL/metrics" | grep "^cuda_kernel_launches_total{comm=\"${ID}launch-storm" || true; done >lines &
+	while :; do curl -s "$URL/metrics" | grep "^cuda_kernel_launches_total{comm=\"${ID}launch-storm" || true; sleep 0.05; done >lines &
 	local scraper=$! i
 	for i in {1..25}; do traced launch-storm -n 1500 -p 100; done
 	kill "$scraper"
@@ -961,7 +961,11 @@ refused() {
 	printf 'GET /metrics HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n' >&9
 	for _ in $(seq 60); do sleep 1; printf x >&9 || exit 0; done) 2>/dev/null 3>&- &
 	wait_for 5 established 1
-	wait_for 45 established 0
+	for _ in {1..45}; do
+		sleep 1
+		! established 0 || break
+	done
+	established 0
 	jobs -p | xargs -r kill 2>/dev/null || true
 }
 

@@ -427,7 +427,7 @@ recorded() {
 @test "profile --pc (8 threads launch without a pause) holds them while CUPTI switches, and only then" {
 	requires bpf sim
 	script
-	ct profile --pc --bursts 10ms/100ms --json -o out.json -- "$SIM" "$WORKLOADS/launch-storm" -t 8 -s 3 >out
+	ct profile --pc --bursts 10ms/100ms --json -o out.json -- "$SIM" "$WORKLOADS/launch-storm" -t 8 -s 2 >out
 	# A window has 2000 or none; how many there are depends on what else the machine does.
 	json out.json '.samples.placed >= 2000 and .samples.placed % 2000 == 0 and .samples.unplaced == 0 and
 		.processes[0].trouble == null'
@@ -442,6 +442,7 @@ recorded() {
 			ct profile --pc --bursts 10ms/100ms -p "$storm_PID" -d 4 --json -o out.json
 		json out.json '.samples.placed > 0 and .processes[0].trouble == null'
 	done
+	kill -USR1 "$storm_PID"
 	finished "$storm_PID"
 	assert_equal "$status" 0
 	run ! grep -q 'locked up' log

@@ -52,10 +52,10 @@ kernels_of() {
 			ct report --json r.db >report.json
 			[ "$(jq .lost.total report.json)" != 0 ] || break
 		done
+		totals_of report.json
 		for key in launches kernels launch_errors graph_launches memcpys memcpy_bytes memsets allocs \
 			frees live_bytes syncs api_errors; do
-			assert_equal "$workload $key $(json report.json ".totals.$key")" \
-				"$workload $key $(expect_key out "$key")"
+			assert_equal "$workload $key ${TOTALS[$key]}" "$workload $key $(expect_key out "$key")"
 		done
 		assert_equal "$workload lost $(jq .lost.total report.json)" "$workload lost 0"
 		assert_equal "$workload $(sql r.db "SELECT (SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL)
@@ -113,6 +113,7 @@ kernels_of() {
 	wait_for 20 grep -q 'kinds=[0-9]' cupti.log
 	off() { tail -n 1 cupti.log | grep -q 'subscribed=0 .*kinds=- '; }
 	wait_for 20 off
+	kill "$storm_PID"
 	# shellcheck disable=SC2154
 	kill -0 "$record_PID"
 	[ ! -e r.db ]

@@ -383,12 +383,12 @@ make_nvtx_export() {
 
 @test "report (what takes long) shows how far it is, on a terminal and nowhere else" {
 	requires script
-	feed r.db -n 1500000
+	feed r.db -n 700000
 	# Its last word on the terminal wipes the line.
 	script -qec "'$CUDA_TRACE' report r.db >out.txt" /dev/null >terminal
 	grep -qE $'\rreading r\\.db: [0-9,]+ rows ' terminal
 	assert_equal "$(tail -c 4 terminal | od -An -c | tr -d ' ')" '\r033[K'
-	grep -q '^1,500,000 launches \|^1500000 launches ' out.txt
+	grep -q '^700,000 launches \|^700000 launches ' out.txt
 	ct report r.db >again.txt 2>err
 	assert_equal "$(cat err)" ""
 	diff out.txt again.txt
@@ -494,7 +494,7 @@ disguised() {
 	requires python3
 	feed r.db -n 500
 	local i
-	for i in $(seq 1 "${VARIANTS:-150}"); do
+	for i in $(seq 1 "${VARIANTS:-60}"); do
 		python3 "$TOP/tests/recording/store/damage.py" "$i" r.db bad.db
 		survives bad.db --all
 		survives bad.db
@@ -509,7 +509,7 @@ disguised() {
 	"$FEEDER" -n 20000 -x kill-written k.db >/dev/null 2>&1 || true
 	assert [ "$(stat -c %s k.db.part)" -ge 2500000 ]
 	cp k.db.part whole
-	for i in $(seq 1 "${VARIANTS:-60}"); do
+	for i in $(seq 1 "${VARIANTS:-25}"); do
 		rm -f k.db*
 		python3 "$TOP/tests/recording/store/damage.py" "$i" whole k.db.part
 		survives k.db --kernels
@@ -648,8 +648,7 @@ user_ms() {
 	json many.json '.totals | .launches == 200000 and .kernels == 200000'
 	json many.json '[.processes[] | select(.process == "p\(.pid - 1000)" or .pid == 1000)] | length > 1000'
 	ct report --timeline t.json many.db
-	json t.json '[.traceEvents[] | select(.name == "process_name") | .args.name | select(test("^p[0-9]+$"))] |
-		unique | length == 9999'
+	assert_equal "$(grep -o '"name": *"p[0-9]*"' t.json | sort -u | wc -l)" 9999
 	local few many
 	few=$(user_ms ct report few.db)
 	many=$(user_ms ct report many.db)

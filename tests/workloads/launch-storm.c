@@ -3,6 +3,7 @@
 // long a launch took the host.
 #include <getopt.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <time.h>
 #include "tests/workloads/program.h"
@@ -12,7 +13,7 @@ static const char help[] =
 	"Says \"ready\", then launches empty kernels as fast as possible; prints the ns of one.\n"
 	"  -n, --launches N   launches of each thread (100000)\n"
 	"  -t, --threads N    threads, each on a stream of its own (1)\n"
-	"  -s, --seconds S    go on for S seconds instead of counting launches\n"
+	"  -s, --seconds S    go on for S seconds, or until SIGUSR1, instead of counting launches\n"
 	"  -p, --pause US     rest that long after each launch\n"
 	"  -g, --graphs N     every N-th launch is that of a graph of 4 kernels\n"
 	"  -b, --batch N      synchronise after every N launches (0: only at the end)\n"
@@ -30,6 +31,7 @@ static struct program program;
 static CUfunction empty;
 static CUgraphExec graph;
 static uint64_t deadline;
+static volatile sig_atomic_t enough;
 
 struct worker {
 	pthread_t thread;
@@ -107,7 +109,7 @@ static bool finished(uint64_t number)
 {
 	if (!settings.seconds)
 		return number == settings.launches;
-	return (number % 256 == 0 || settings.pause) && program__now() >= deadline;
+	return (number % 256 == 0 || settings.pause) && (enough || program__now() >= deadline);
 }
 
 static void *work(void *argument)
@@ -150,7 +152,7 @@ static void report(const struct worker *workers)
 	struct timespec rest = {settings.report / 1000, settings.report % 1000 * 1000000};
 	uint64_t start = program__now(), last = start, before = 0;
 
-	while (program__now() < deadline) {
+	while (!enough && program__now() < deadline) {
 		uint64_t now, launches;
 
 		nanosleep(&rest, NULL);
@@ -165,6 +167,12 @@ static void report(const struct worker *workers)
 		last = now;
 		before = launches;
 	}
+}
+
+/* Whoever has seen what there was to see does not wait for the rest of the seconds. */
+static void end_now(int number)
+{
+	enough = 1;
 }
 
 static int parse(int argc, char **argv)
@@ -213,6 +221,8 @@ int main(int argc, char **argv)
 	empty = program__kernel(&program, "empty");
 	if (settings.graphs)
 		make_graph();
+	if (settings.seconds)
+		signal(SIGUSR1, end_now);
 	puts("ready");
 	fflush(stdout);
 	while (settings.wait && getchar() != '\n' && !feof(stdin))
