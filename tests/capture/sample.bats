@@ -184,7 +184,7 @@ heard() {
 
 @test "stat --max-overhead (windows that cost nothing) lengthens them" {
 	alone
-	ct stat --max-overhead 5% --json -o s.json -- "$SIM" "$STORM" -s 6 -p 10 >out
+	ct stat --max-overhead 5% --json -o s.json -- "${PROMPT[@]}" "$SIM" "$STORM" -s 6 -p 100 >out
 	json s.json '.sample | .max_overhead == 0.05 and .launches_compared > 0 and .overhead <= 0.05'
 	json s.json '.sample.on_ns >= 2e7'
 }
@@ -201,7 +201,7 @@ heard() {
 
 @test "trace --max-overhead lengthens its windows, and shows every launch" {
 	alone
-	ct trace -v --max-overhead 50% -e kernels --json -o t.json -- "$SIM" "$STORM" -s 6 -p 100 >out 2>err
+	ct trace -v --max-overhead 50% -e kernels --json -o t.json -- "${PROMPT[@]}" "$SIM" "$STORM" -s 6 -p 100 >out 2>err
 	grep -q 'trace: windows of 20 ms in 1000 ms now' err
 	jq -sc 'map(select(.event != "lost") | .gpu_start_ns != null)' t.json >timed.json
 	assert_equal "$(jq length timed.json)" "$(expect_key out launches)"
@@ -210,7 +210,7 @@ heard() {
 
 @test "record --max-overhead (no stacks requested) lengthens its windows; with -g it is for stacks" {
 	alone
-	ct record -q -v --max-overhead 50% -o r.db -- "$SIM" "$STORM" -s 5 -p 100 >out 2>err
+	ct record -q -v --max-overhead 50% -o r.db -- "${PROMPT[@]}" "$SIM" "$STORM" -s 5 -p 100 >out 2>err
 	grep -q 'record: windows of 20 ms in 1000 ms now' err
 	ct report --json r.db >report.json
 	json report.json ".totals | .estimated and .launches == $(expect_key out launches) and .kernels == .launches"

@@ -44,7 +44,7 @@ shows() {
 # between both, real programs take seconds.
 ranks() {
 	rm -f go
-	start "$1" "$SIM" "$RANKS" --gate go "${@:2}"
+	start "$1" "${PROMPT[@]}" "$SIM" "$RANKS" --gate go "${@:2}"
 	wait_for 20 grep -q 'collectives are observed' exporter.err
 	: >go
 }
@@ -124,7 +124,7 @@ fires() {
 	requires prometheus jq
 	local rank urls=()
 	for rank in 0 1; do
-		start "rank$rank" env SIMNCCL_ID="/simnccl-$$" RANK=$rank WORLD_SIZE=2 "$SIM" "$RANKS" \
+		start "rank$rank" env SIMNCCL_ID="/simnccl-$$" RANK=$rank WORLD_SIZE=2 "${PROMPT[@]}" "$SIM" "$RANKS" \
 			--gate go -s 1000000 -c 2000 -l 1 -u 20000 -w late
 	done
 	for rank in 0 1; do
@@ -164,7 +164,7 @@ fires() {
 	start exporter "$CUDA_TRACE" metrics --listen 127.0.0.1:0
 	wait_for 15 grep -q 'listening on' exporter.err
 	URL=$(sed -n 's/.*listening on \(http.*\)\/metrics$/\1/p' exporter.err)
-	"$SIM" "$RANKS" -s 20 >out
+	"${PROMPT[@]}" "$SIM" "$RANKS" -s 20 >out
 	scrape
 	refute grep -q collective scrape
 }

@@ -6,16 +6,15 @@
 
 load ../lib/helpers
 load ../lib/roots
-
-PACKAGES=$B/t/packages
+load debs
 
 setup_file() {
 	[ "$(id -u)" = 0 ] && command -v debootstrap dpkg-buildpackage >/dev/null || return 0
-	[ -e "$PACKAGES/new" ] || (cd "$TOP" && mk/deb "$PACKAGES/new") || return 1
+	built_debs || return 1
 	local root=$BATS_FILE_TMPDIR/root
 	new_root bookworm "$root"
 	mkdir -p "$root/deb" "$root/opt/sim"
-	cp "$PACKAGES"/new/{cuda-trace,libcupti-usdt}_*.deb "$root/deb"
+	cp "$DEBS"/{cuda-trace,libcupti-usdt}_*.deb "$root/deb"
 	cp -a "$B/simcuda/." "$root/opt/sim"
 	cp "$WORKLOADS/launch-storm" "$root/opt/sim/"
 	in_root "$root" '
@@ -216,7 +215,7 @@ words='
 	root=$BATS_TEST_TMPDIR/root
 	new_root bookworm "$root"
 	mkdir "$root/deb"
-	cp "$PACKAGES"/new/{cuda-trace,libcupti-usdt}_*.deb "$root/deb"
+	cp "$DEBS"/{cuda-trace,libcupti-usdt}_*.deb "$root/deb"
 	PORT=$((20000 + BATS_ROOT_PID % 10000))
 	in_root "$root" "$words"'
 		apt-get -qq install -y --no-install-recommends curl /deb/cuda-trace_*.deb /deb/libcupti-usdt_*.deb >/dev/null

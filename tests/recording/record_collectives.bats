@@ -22,7 +22,7 @@ sql() {
 
 @test "record (all operations, groups, a split communicator) stores each call of NCCL with its communicator and its kernel" {
 	local op
-	ct record -q -o r.db -- "$SIM" "$RANKS" -n 4 -s 40 --mixed >called
+	ct record -q -o r.db -- "${PROMPT[@]}" "$SIM" "$RANKS" -n 4 -s 40 --mixed >called
 	for op in all_reduce broadcast reduce all_gather reduce_scatter send recv; do
 		assert_equal "$op,$(sql "SELECT count(*), sum(bytes) FROM CUDA_TRACE_COLLECTIVES AS c JOIN
 			ENUM_CUDA_TRACE_COLLECTIVE AS e ON e.id = operation WHERE name = '$op'")" \
@@ -49,7 +49,7 @@ sql() {
 }
 
 @test "report (a recording of collectives) has the section of stat: sums, waiting, bandwidth, and the late rank" {
-	ct record -q -o r.db -- "$SIM" "$RANKS" -n 4 -s 80 -l 1 -u 3000 --mixed >called
+	ct record -q -o r.db -- "${PROMPT[@]}" "$SIM" "$RANKS" -n 4 -s 80 -l 1 -u 3000 --mixed >called
 	ct report --json r.db >s.json
 	json s.json '.communicators | max_by(.size) | .verdict == "late_rank" and .late.rank == 1 and .compared == 320'
 	local op key
@@ -69,21 +69,21 @@ sql() {
 }
 
 @test "record -e kernels (a program that uses NCCL) stores no collective; report has no section" {
-	ct record -q -e kernels -o r.db -- "$SIM" "$RANKS" -s 5 >called
+	ct record -q -e kernels -o r.db -- "${PROMPT[@]}" "$SIM" "$RANKS" -s 5 >called
 	assert_equal "$(sql 'SELECT count(*) FROM CUDA_TRACE_COLLECTIVES')" 0
 	run -0 ct report r.db
 	refute_output --partial 'Collectives of NCCL'
 }
 
 @test "record --last (collectives) keeps the communicators of the calls that are left" {
-	ct record -q --last 300ms -o r.db -- "$SIM" "$RANKS" -s 1500 -c 0 -e 1 >called
+	ct record -q --last 300ms -o r.db -- "${PROMPT[@]}" "$SIM" "$RANKS" -s 1500 -c 0 -e 1 >called
 	assert_equal "$(sql 'SELECT count(*) FROM CUDA_TRACE_COMMUNICATORS')" 2
 	assert_equal "$(sql 'SELECT count(*) > 0 AND count(*) = count(communicatorId) FROM CUDA_TRACE_COLLECTIVES')" 1
 }
 
 @test "record -e collectives -p (a communicator that was made before) has its id, and numbers that are its rank's own" {
 	[ "$(uname -m)" = x86_64 ] || skip "such communicators are identified on x86-64 only"
-	start ranks "$SIM" "$RANKS" -s 20000 -c 2000
+	start ranks "${PROMPT[@]}" "$SIM" "$RANKS" -s 20000 -c 2000
 	wait_for 30 grep -q 'under way' ranks.out
 	ct record -q -e collectives -o r.db -p "$(pgrep -P "$ranks_PID" | head -n 1)" -d 3
 	assert_equal "$(sql 'SELECT count(*) > 20 AND count(*) = count(communicatorId) AND count(*) = count(rank), min(number),
@@ -113,7 +113,7 @@ has_all_replays() {
 }
 
 @test "record (collectives that a graph replays, four ranks) stores each replay with its node; report compares the ranks" {
-	ct record -q -o r.db -- "$SIM" "$RANKS" -n 4 -s 40 --mixed --replayed >called
+	ct record -q -o r.db -- "${PROMPT[@]}" "$SIM" "$RANKS" -n 4 -s 40 --mixed --replayed >called
 	ct report --json r.db >s.json
 	has_all_replays 40
 	# Seven kernels of NCCL, and the computation, in each step of a rank; each has its own calls.
@@ -142,7 +142,7 @@ has_all_replays() {
 }
 
 @test "record -p (a graph with collectives that was captured before) report says how many kernels it does not know" {
-	start ranks "$SIM" "$RANKS" -s 4000 --replayed
+	start ranks "${PROMPT[@]}" "$SIM" "$RANKS" -s 4000 --replayed
 	wait_for 20 grep -q 'under way' ranks.out
 	ct record -q -o r.db -p "$ranks_PID" -d 1
 	kill "$ranks_PID"

@@ -40,7 +40,7 @@ has_all() {
 }
 
 @test "stat (all operations, groups, a split communicator, four ranks) counts what the ranks called" {
-	ct stat --json -o s.json -- "$SIM" "$RANKS" -n 4 -s 40 --mixed >called
+	ct stat --json -o s.json -- "${PROMPT[@]}" "$SIM" "$RANKS" -n 4 -s 40 --mixed >called
 	assert_equal "$(json s.json '[.communicators[] | [.size, .seen]] | sort | tostring')" '[[2,2],[2,2],[4,4]]'
 	local key
 	has_all
@@ -59,7 +59,7 @@ has_all() {
 
 @test "stat (functions of NCCL begin with endbr64) has its probes on the instruction behind it, which cost less" {
 	[ "$(uname -m)" = x86_64 ] || skip "reads x86-64"
-	start stat "$CUDA_TRACE" stat -o s.txt -- "$SIM" "$RANKS" -n 1 -s 100000
+	start stat "$CUDA_TRACE" stat -o s.txt -- "${PROMPT[@]}" "$SIM" "$RANKS" -n 1 -s 100000
 	# Of a process that runs, the code has the kernel's breakpoints in it.
 	cat >code.py <<-'END'
 		import glob, subprocess, sys
@@ -81,7 +81,7 @@ has_all() {
 }
 
 @test "stat (collectives that a graph replays, four ranks) counts each replay, and compares the ranks" {
-	ct stat --json -o s.json -- "$SIM" "$RANKS" -n 4 -s 40 --mixed --replayed >called
+	ct stat --json -o s.json -- "${PROMPT[@]}" "$SIM" "$RANKS" -n 4 -s 40 --mixed --replayed >called
 	has_all
 	json s.json '.collectives_without_kernel == 0 and .collectives_of_unknown_nodes == 0'
 	json s.json '[.communicators[] | .verdict] | unique == ["balanced"]'
@@ -90,13 +90,13 @@ has_all() {
 @test "stat (a rank is late before each replay of a graph) names it" {
 	local rank
 	for rank in 0 1; do
-		ct stat --json -o s.json -- "$SIM" "$RANKS" -s 60 -l $rank -u 5000 --replayed >called
+		ct stat --json -o s.json -- "${PROMPT[@]}" "$SIM" "$RANKS" -s 60 -l $rank -u 5000 --replayed >called
 		assert_equal "$(verdict s.json)" "late_rank $rank"
 	done
 }
 
 @test "stat -p (a graph with collectives that was captured before) says how many kernels it does not know" {
-	start ranks "$SIM" "$RANKS" -s 4000 --replayed
+	start ranks "${PROMPT[@]}" "$SIM" "$RANKS" -s 4000 --replayed
 	wait_for 20 grep -q 'under way' ranks.out
 	ct stat -o s.txt -p "$ranks_PID" -d 1
 	grep -E '^ [1-9][0-9,]* kernels in graphs whose capture was not observed: not in these numbers$' s.txt
@@ -104,13 +104,13 @@ has_all() {
 }
 
 @test "stat (all-reduce of 1 MiB on two ranks) divides its time into transfer and waiting, and knows the bus bandwidth" {
-	ct stat --json -o s.json -- "$SIM" "$RANKS" -s 60 -l 1 -u 2000 >called
+	ct stat --json -o s.json -- "${PROMPT[@]}" "$SIM" "$RANKS" -s 60 -l 1 -u 2000 >called
 	json s.json '.communicators[0].operations[0] | .transfer_ns + .wait_ns == .gpu_ns and .calls == 120'
 	# 8.40 GB/s, within 2 %.
 	json s.json '.communicators[0].operations[0].bus_bytes_per_second | . > 8.23e9 and . < 8.57e9'
 	# Rank 0 waits; rank 1 hardly does.
 	json s.json '.communicators[0].ranks | map({(.rank | tostring): .wait_ns}) | add | ."0" > 60 * 1500000 and ."1" < ."0" / 4'
-	ct stat -o s.txt -- "$SIM" "$RANKS" -s 60 -l 1 -u 2000 >called
+	ct stat -o s.txt -- "${PROMPT[@]}" "$SIM" "$RANKS" -s 60 -l 1 -u 2000 >called
 	run -0 cat s.txt
 	assert_line --regexp '^ [0-9a-f]{16} 2 +all_reduce +120 +120.00 MiB .* 8\.[34][0-9] GB/s$'
 	assert_line --regexp "^ communicator [0-9a-f]{16}: rank 1 \(pid [0-9]+\) arrives last in [0-9]+ % of 60 collectives, by [0-9.]+ ms on average$"
@@ -120,7 +120,7 @@ has_all() {
 	local rank us
 	for rank in 0 1; do
 		for us in 1000 5000; do
-			ct stat --json -o s.json -- "$SIM" "$RANKS" -s 80 -l $rank -u $us >called
+			ct stat --json -o s.json -- "${PROMPT[@]}" "$SIM" "$RANKS" -s 80 -l $rank -u $us >called
 			assert_equal "$rank $us $(verdict s.json)" "$rank $us late_rank $rank"
 			json s.json ".communicators[0].late.mean_ns > $us * 500"
 		done
@@ -128,19 +128,19 @@ has_all() {
 }
 
 @test "stat (one of four ranks is late, once in each step of five collectives) names it" {
-	ct stat --json -o s.json -- "$SIM" "$RANKS" -n 4 -s 80 -l 2 -u 20000 --mixed >called
+	ct stat --json -o s.json -- "${PROMPT[@]}" "$SIM" "$RANKS" -n 4 -s 80 -l 2 -u 20000 --mixed >called
 	assert_equal "$(verdict s.json)" 'late_rank 2'
 }
 
 @test "stat (balanced ranks) blames nobody" {
-	ct stat --json -o s.json -- "$SIM" "$RANKS" -s 200 >called
+	ct stat --json -o s.json -- "${PROMPT[@]}" "$SIM" "$RANKS" -s 200 >called
 	assert_equal "$(verdict s.json)" balanced
 	json s.json '.communicators[0].late == null and .communicators[0].text == ""'
 }
 
 @test "stat (one rank is not seen) says so, and gives no verdict" {
-	start other env SIMNCCL_ID="/simnccl-$$" RANK=1 WORLD_SIZE=2 "$SIM" "$RANKS" -s 60 -l 1
-	ct stat --json -o s.json -- env SIMNCCL_ID="/simnccl-$$" RANK=0 WORLD_SIZE=2 "$SIM" "$RANKS" -s 60 >called
+	start other env SIMNCCL_ID="/simnccl-$$" RANK=1 WORLD_SIZE=2 "${PROMPT[@]}" "$SIM" "$RANKS" -s 60 -l 1
+	ct stat --json -o s.json -- env SIMNCCL_ID="/simnccl-$$" RANK=0 WORLD_SIZE=2 "${PROMPT[@]}" "$SIM" "$RANKS" -s 60 >called
 	assert_equal "$(verdict s.json)" ranks_missing
 	assert_equal "$(json s.json '.communicators[0] | [.size, .seen, .compared] | tostring')" '[2,1,0]'
 	assert_equal "$(json s.json .communicators[0].text)" '1 of 2 ranks were seen: whether one is late is not known'
@@ -150,7 +150,7 @@ has_all() {
 # Ranks that run already, and were not prepared.
 running_ranks() {
 	[ "$(uname -m)" = x86_64 ] || skip "communicators that were made before are identified on x86-64 only"
-	start ranks "$SIM" "$RANKS" -s 20000 -c 2000 "$@"
+	start ranks "${PROMPT[@]}" "$SIM" "$RANKS" -s 20000 -c 2000 "$@"
 	wait_for 30 grep -q 'under way' ranks.out
 }
 
@@ -217,7 +217,7 @@ running_ranks() {
 }
 
 @test "stat (-e without collectives; a program without NCCL) has none" {
-	ct stat -e kernels --json -o s.json -- "$SIM" "$RANKS" -s 5 >called
+	ct stat -e kernels --json -o s.json -- "${PROMPT[@]}" "$SIM" "$RANKS" -s 5 >called
 	json s.json '.communicators == [] and .totals.kernels == 20'
 	run -0 ct stat -- "$SIM" "$WORKLOADS/saxpy"
 	refute_output --partial NCCL
