@@ -448,12 +448,12 @@ unsubscribed() {
 	[ "$(grep -c ' unsubscribe subscribed=0 ' "$BATS_TEST_TMPDIR/cupti.log")" = "$1" ]
 }
 
-@test "attach and detach (five times, 4 threads launching) changes nothing for the program" {
+@test "attach and detach (8 times, 4 threads launching) changes nothing for the program" {
 	requires root bpf sim
 	CUPTI_USDT_START=1 SIMCUDA_LOG=$BATS_TEST_TMPDIR/cupti.log start storm "$SIM" "$WORKLOADS/launch-storm" -s 30 -t 4 -p 100
 	local pid i
 	pid=$(process launch-storm "$storm_PID")
-	for i in $(seq 5); do
+	for i in $(seq 8); do
 		timeout 20 "$LISTEN" -p "$pid" -t 1000 "$AGENT" $CORE >"$OUT"
 		[ "$(heard kernel_batch records)" -gt 0 ] || fail "cycle $i heard nothing: $(cat "$OUT")"
 		assert_equal "$(heard error hits)" 0
@@ -462,7 +462,7 @@ unsubscribed() {
 	done
 	timeout 20 "$LISTEN" -p "$pid" -t 3000 "$AGENT" status >"$OUT"
 	assert_equal "$(state state)" 0
-	assert_equal "$(state activations)" 5
+	assert_equal "$(state activations)" 8
 	kill -USR1 "$pid"
 	finished "$storm_PID" 40
 	assert_equal "$status" 0

@@ -440,7 +440,7 @@ ends_well() {
 @test "attach (-e graphs to a program that has made graphs) has their kernels, and the program goes on" {
 	cd "$BATS_TEST_TMPDIR"
 	export SIMCUDA_LOG=$PWD/cupti.log
-	SIMCUDA_LAUNCH_NS=50000 start busy "$SIM" env CUDA_INJECTION64_PATH="$AGENT" "$B/bench/launch-rate" -t 1 -g -i 50 -d 60
+	SIMCUDA_LAUNCH_NS=50000 start busy "$SIM" env CUDA_INJECTION64_PATH="$AGENT" "$B/bench/launch-rate" -t 2 -g -i 50 -d 60
 	wait_for 30 grep -q . busy.out
 	for _ in 1 2; do
 		ct_says stat --source cupti -p "$busy_PID" -d 1 -e kernels,graphs --json -o out.json
@@ -458,7 +458,7 @@ ends_well() {
 
 @test "attach (-e graphs, a tool was there when the program began) has whole graphs" {
 	cd "$BATS_TEST_TMPDIR"
-	SIMCUDA_LAUNCH_NS=50000 start busy "$SIM" "$CUDA_TRACE" stat -e kernels,graphs --json -o first.json -- "$B/bench/launch-rate" -t 1 -g -i 50 -d 60
+	SIMCUDA_LAUNCH_NS=50000 start busy "$SIM" "$CUDA_TRACE" stat -e kernels,graphs --json -o first.json -- "$B/bench/launch-rate" -t 2 -g -i 50 -d 60
 	wait_for 30 grep -q . busy.out
 	ct_says stat --source cupti -p "$(pgrep -P "$busy_PID" launch-rate)" -d 1.5 -e kernels,graphs --json -o out.json
 	assert_equal "$stderr" ""
@@ -474,7 +474,7 @@ ends_well() {
 	start tool "$CUDA_TRACE" stat -v -a -e graphs --json -o first.json
 	wait_for 30 grep -q watching tool.err
 	SIMCUDA_LOG=$PWD/cupti.log SIMCUDA_LAUNCH_NS=50000 start busy "$SIM" env CUDA_INJECTION64_PATH="$AGENT" \
-		"$B/bench/launch-rate" -t 1 -g -i 50 -d 60
+		"$B/bench/launch-rate" -t 2 -g -i 50 -d 60
 	wait_for 30 grep -q 'kinds=[0-9,]*51' cupti.log
 	wait_for 30 grep -q . busy.out
 	sleep 1

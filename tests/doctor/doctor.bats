@@ -556,7 +556,7 @@ expect_library() {
 	mkdir -p "$TREE/etc" "$TREE/lib"
 	cp "$(fake libcupti.so.12 22)" "$TREE/lib/libcupti.so.12"
 	ldconfig -C "$TREE/etc/ld.so.cache" -f /dev/null -X "$TREE/lib"
-	run "$fuzz" "$TREE" 1500 "$(fake libcupti.so.12 22)"
+	run "$fuzz" "$TREE" 4000 "$(fake libcupti.so.12 22)"
 	assert_success
 	# Some were still readable, some not: else nothing was reached.
 	assert_output --regexp '^elf: [1-9][0-9]* fine, [1-9][0-9]* not; cache: [1-9][0-9]* fine, [1-9][0-9]* not$'

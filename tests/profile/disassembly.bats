@@ -181,12 +181,12 @@ truth='[[176, "FFMA R5, R5, R0, 0.5"], [16, "LDG.E R5, desc[UR4][R2.64]"], [192,
 	grep -Eq 'nvdisasm  Uid:65534 CapEff:0+ NoNewPrivs:1$' err
 }
 
-@test "code of cubins, and what nvdisasm prints (damaged in 8,000 ways) are read without a fault" {
+@test "code of cubins, and what nvdisasm prints (damaged in 20,000 ways) are read without a fault" {
 	${CC:-cc} -std=gnu11 -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -D_GNU_SOURCE -I"$TOP" -o fuzz \
 		"$TOP/tests/profile/fuzz_disassembly.c" "$TOP/cuda-trace/profile/code/cubin.c" "$TOP/cuda-trace/profile/pc/disassembly_text.c" \
 		$(tool_sources intern array_grow) -lz 2>cc.err || skip "no sanitizers: $(head -n1 cc.err)"
 	real_text >text
-	run -0 timeout 400 ./fuzz bare.cubin outer text 8000
+	run -0 timeout 400 ./fuzz bare.cubin outer text 20000
 	run -0 ./fuzz bare.cubin outer text 1
 	assert_output "1 16"
 }
