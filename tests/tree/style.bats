@@ -148,6 +148,26 @@ ours() {
 	run -0 env -u FILTER TAP="$BATS_TEST_TMPDIR" tests/run "$BATS_TEST_TMPDIR/some.bats"
 }
 
+@test "tests (a command that fails, whatever it is) are reported with the line that it is in, and its callers'" {
+	local line where
+	cat >"$BATS_TEST_TMPDIR/fails.bats" <<-END
+		. $TOP/tests/lib/traces.bash
+		inner() {
+		    true
+		    [ 1 = 2 ] # in inner
+		}
+	END
+	# bats takes lines that begin with it for tests of this file.
+	for line in 'false' '[ 1 = 2 ]' '[[ 1 = 2 ]]' '((1 == 2))' 'x=$(false)' 'run -0 false' 'inner'; do
+		printf '%s\n' '@''test "'"$line"'" {' '    true' "    $line # wanted" '    true' '}' >>"$BATS_TEST_TMPDIR/fails.bats"
+	done
+	run -1 bats --tap "$BATS_TEST_TMPDIR/fails.bats"
+	for where in $(grep -n '# wanted' "$BATS_TEST_TMPDIR/fails.bats" | cut -d: -f1); do
+		assert_line --regexp "in test file .*fails\.bats, line $where\)"
+	done
+	assert_line --regexp "from function .inner. in file .*fails\.bats, line 4,"
+}
+
 @test "tests/run (two files of one name) refuses, as each would overwrite what the other one says" {
 	mkdir "$BATS_TEST_TMPDIR/a"
 	printf '%s\n' '@''test "passes" {' true '}' | tee "$BATS_TEST_TMPDIR/a/same.bats" >"$BATS_TEST_TMPDIR/same.bats"
