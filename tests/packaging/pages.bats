@@ -35,6 +35,20 @@ named() {
 	fi
 }
 
+@test "manual pages (those with tables) ask for tbl in their first line" {
+	local page tables=0
+	for page in "$MAN"/man1/cuda-trace*.1* "$MAN"/man7/libcupti-usdt.7*; do
+		zcat -f "$page" >"$BATS_TEST_TMPDIR/page"
+		if grep -q '^\.TS' "$BATS_TEST_TMPDIR/page"; then
+			((++tables))
+			assert_equal "$page $(head -n 1 "$BATS_TEST_TMPDIR/page")" "$page '\\\" t"
+		else
+			refute [ "$(head -c 1 "$BATS_TEST_TMPDIR/page")" = "'" ]
+		fi
+	done
+	[ "$tables" -ge 6 ]
+}
+
 @test "manual pages (each that is referred to) are installed" {
 	zcat -f "$MAN"/man1/cuda-trace*.1* "$MAN"/man7/libcupti-usdt.7* "$DOC"/docs/*/*.md "$DOC"/docs/*/*/*.md | tr -d '\\' |
 		sed 's/fB\|fR\|fI\|\*\|_(/(/g' | grep -oE '\b(cuda-trace(-[a-z]+)?|libcupti-usdt)\(*[0-9]\)' | tr -d '()' | sort -u \
