@@ -148,6 +148,12 @@ static void on_process_start(void *context, struct process *process)
 	store__process_start(record->store, process);
 }
 
+/* Only now is known where the Python interpreter is. */
+static void on_process_status(void *context, struct process *process)
+{
+	record_threads__process(((struct record *)context)->threads, process);
+}
+
 static bool is_requested(const struct record *record, const struct process *process,
 			 const struct cuda_record *data)
 {
@@ -433,6 +439,7 @@ int cmd_record(int argc, char **argv)
 	const struct sink sink = {
 		.context = &record,
 		.process_start = on_process_start,
+		.process_status = on_process_status,
 		.record = on_record,
 		.collective = on_collective,
 		.stack = on_stack,
