@@ -87,6 +87,7 @@ __u64 may_be_watched[IDLE_BITS / 64];
 /* Processes, by their number in the first pid namespace; the value is the tool's. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__uint(max_entries, 16384);
 	__type(key, __u32);
 	__type(value, __u32);

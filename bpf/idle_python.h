@@ -14,6 +14,7 @@
 /* Where the agent of a process says what it knows of CPython there. By the tool's numbers. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__uint(max_entries, 16384);
 	__type(key, __u32);
 	__type(value, __u64);

@@ -19,6 +19,7 @@ const volatile bool loads_wait_for_mappings;
 /* Followed processes in which the loader was seen; an exec or an end removes them. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__uint(max_entries, 16384);
 	__type(key, __u32);
 	__type(value, struct library_load);

@@ -27,6 +27,7 @@ struct {
 /* Processes that sent something: their end is reported. The value is the address of its ledger. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__uint(max_entries, 16384);
 	__type(key, __u32);
 	__type(value, __u64);

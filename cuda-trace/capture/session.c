@@ -25,6 +25,7 @@
 #include "cuda-trace/capture/observations.h"
 #include "cuda-trace/attach/link_closer.h"
 #include "cuda-trace/attach/load_error.h"
+#include "cuda-trace/attach/object_load.h"
 #include "cuda-trace/capture/link_check.h"
 #include "cuda-trace/base/clock.h"
 #include "cuda-trace/attach/privileges.h"
@@ -110,8 +111,10 @@ static int load(struct session *session)
 	attachments__prepare(skeleton->obj, options->groups);
 	if (!options->pid)
 		bpf_program__set_autoload(skeleton->progs.process_forks, false);
-	if (!options->stacks)
+	if (!options->stacks) {
 		bpf_program__set_autoload(skeleton->progs.stack, false);
+		bpf_map__set_max_entries(skeleton->maps.codes, 1);
+	}
 	skeleton->rodata->stacks_are_timed = options->stacks_timed;
 #if defined(__x86_64__)
 	skeleton->rodata->stacks_are_copied = options->stacks_copied;
@@ -136,7 +139,7 @@ static int load(struct session *session)
 	bpf_map__set_max_entries(skeleton->maps.events,
 				 session_filter__ring_bytes(&session->options));
 	probe_link__prepare(skeleton->obj);
-	err = stream_bpf__load(skeleton);
+	err = object_load(skeleton->skeleton);
 	if (!err)
 		err = probe_link__introduce(skeleton->obj);
 	if (err &&
@@ -144,9 +147,6 @@ static int load(struct session *session)
 	     (session->driver && options->source != SESSION_DRIVER)) &&
 	    !load_error__is_limit(err))
 		return load_less(session);
-	/* libbpf remembers it: later it may not be able to open the file any more. */
-	if (!err && libbpf_num_possible_cpus() < 0)
-		err = libbpf_num_possible_cpus();
 	if (err)
 		load_error__say("the eBPF program", err);
 	return err;

@@ -16,6 +16,7 @@
 #include <unistd.h>
 #include "bpf/event.h"
 #include "bpf/idle.skel.h"
+#include "cuda-trace/attach/object_load.h"
 #include "cuda-trace/base/clock.h"
 #include "cuda-trace/capture/session.h"
 
@@ -144,7 +145,7 @@ static int load(struct idle_evidence *evidence, const struct session *session)
 	skeleton->rodata->futex_call = SYS_futex;
 	err = bpf_map__reuse_fd(skeleton->maps.pids, pids);
 	if (!err)
-		err = idle_bpf__load(skeleton);
+		err = object_load(skeleton->skeleton);
 	if (err)
 		return err;
 	evidence->ring =

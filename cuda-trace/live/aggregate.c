@@ -14,6 +14,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include "bpf/aggregate.skel.h"
+#include "cuda-trace/attach/object_load.h"
 #include "cuda-trace/driver/driver_source.h"
 #include "cuda-trace/attach/load_error.h"
 #include "cuda-trace/attach/probe_link.h"
@@ -93,7 +94,7 @@ static int load(struct aggregate *aggregate, const struct aggregate_options *opt
 		err = bpf_map__reuse_fd(skeleton->maps.driver_pids, options->driver_pids);
 	probe_link__prepare(skeleton->obj);
 	if (!err)
-		err = aggregate_bpf__load(skeleton);
+		err = object_load(skeleton->skeleton);
 	if (!err)
 		err = probe_link__introduce(skeleton->obj);
 	return err ? err : hand_out_slots(aggregate);

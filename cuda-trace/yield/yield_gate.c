@@ -22,6 +22,7 @@
 #include "bpf/event.h"
 #include "bpf/yield.h"
 #include "bpf/yield.skel.h"
+#include "cuda-trace/attach/object_load.h"
 #include "cuda-trace/attach/link_closer.h"
 #include "cuda-trace/attach/multi_link.h"
 #include "cuda-trace/attach/probe_sites.h"
@@ -289,7 +290,7 @@ static int load(struct yield_gate *gate)
 	bpf_map__set_max_entries(skeleton->maps.driver_pids, 1);
 	((struct stream_settings *)&skeleton->rodata->settings)->pid_namespace =
 		pid_namespace__own();
-	err = yield_bpf__load(skeleton);
+	err = object_load(skeleton->skeleton);
 	if (err)
 		return err;
 	skeleton->links.yield_exec = bpf_program__attach(skeleton->progs.yield_exec);
