@@ -362,6 +362,25 @@ last_page() {
 	json last '.idle == {reduced: null, lost: 0, left_out: 0, late: .idle.late}'
 }
 
+# The tool learns where the interpreter is when the agent reports itself, not from the first launches.
+@test "top --idle --json (a thread of Python holds the GIL) blames the GIL, from the first gap on" {
+	requires python3
+	# most CAUSE: ms in the object that has the most of it.
+	most() { jq -s "[.[].devices[0].idle.causes[]? | select(.cause == \"$1\").ns] | (max // 0) / 1e6 | floor" top.out; }
+	blamed() { [ "$(most gil)" -gt 80 ]; }
+	ln -s "$(python3 -c 'import sys; print(sys.executable)')" gil-holder
+	start top "$CUDA_TRACE" top --idle --json -c gil-holder -d 500ms
+	wait_for 20 test -s top.out
+	for _ in 1 2 3 4; do
+		CUDA_INJECTION64_PATH=$AGENT "$SIM" ./gil-holder "$TOP/tests/workloads/idle/gil.py" 6 >out
+	done
+	wait_for 20 blamed
+	kill -TERM "$top_PID"
+	finished "$top_PID"
+	echo "gil $(most gil) ms, lock $(most lock) ms"
+	[ "$(most lock)" -lt 15 ]
+}
+
 @test "top --idle (no scheduler events) says that it is reduced; without --idle there is none of it" {
 	requires tmux python3
 	CUDA_TRACE_SCHEDULER=off ct top --idle --once --json -d 200ms -c nothing >reduced.json
