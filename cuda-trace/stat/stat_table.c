@@ -471,9 +471,7 @@ void stat_table__end(struct stat_table *table, struct process *process)
 	stat_heap__keep(tally->heap, process, &table->memory, &table->memory_count);
 	stat_energy__end(table, process, tally->energy);
 	stat_time__name(tally->host, process->pid, process->comm, tally->cgroup);
-	stat_time__end(table->timeline, tally->host,
-		       process->source == EVENT_SOURCE_AGENT &&
-			       (sums.launches || sums.kernels || sums.memcpys));
+	stat_time__end(table->timeline, tally->host);
 	tally->host = NULL;
 	table->killed +=
 		process->source == EVENT_SOURCE_AGENT && stat_killed__is_unknown(process, &sums);

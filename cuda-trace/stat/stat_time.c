@@ -46,6 +46,7 @@ struct stat_host {
 	uint64_t uses;	  /* a bit for each GPU */
 	uint64_t gpu_end; /* ns: nothing of its GPUs came that ended later */
 	bool stamped;	  /* the last launch that worked has a kernel to come */
+	bool left_out;	  /* had launches or waits when there were no lines left */
 	gpu_ordinals gpu_of;
 	struct stat_user user;
 	struct stat_sharer *sharers[GPU_SET_MAX];
@@ -222,8 +223,6 @@ struct stat_host *stat_time__start(struct stat_time *time)
 
 	if (!host)
 		return NULL;
-	if (time->host_count < MAX_HOSTS && stat_lines__open(&time->lines, host->lines, HOST_LINES))
-		time->host_count++;
 	host->next = time->hosts;
 	host->link = &time->hosts;
 	if (host->next)
@@ -249,7 +248,7 @@ void stat_time__free(struct stat_time *time)
 	if (!time)
 		return;
 	while (time->hosts)
-		stat_time__end(time, time->hosts, false);
+		stat_time__end(time, time->hosts);
 	for (uint32_t i = 0; i < time->set.count; i++)
 		stat_lines__close(&time->lines, time->gpus[i].lines, GPU_LINES);
 	stat_shares__free(time->shares);
@@ -316,6 +315,17 @@ static void note_device(struct stat_time *time, struct stat_host *host,
 				    &time->set.list[index]);
 }
 
+/* Only with its first launch or wait: a process that has none takes no other one's place. */
+static bool has_lines(struct stat_time *time, struct stat_host *host)
+{
+	if (host->lines[LAUNCH].words || host->left_out)
+		return !host->left_out;
+	host->left_out = time->host_count >= MAX_HOSTS ||
+			 !stat_lines__open(&time->lines, host->lines, HOST_LINES);
+	time->host_count += !host->left_out;
+	return !host->left_out;
+}
+
 void stat_time__record(struct stat_time *time, struct stat_host *host,
 		       const struct cuda_record *record)
 {
@@ -328,11 +338,9 @@ void stat_time__record(struct stat_time *time, struct stat_host *host,
 	possible = record_times__interval(record, &interval);
 	if (possible && (interval.work == WORK_KERNEL || interval.work == WORK_COPY)) {
 		mark_gpu(time, host, record, &interval);
-	} else if (possible) {
-		struct stat_line *line = &host->lines[interval.work == WORK_LAUNCH ? LAUNCH : WAIT];
-
-		if (line->words)
-			mark(time, host, line, NULL, &interval);
+	} else if (possible && has_lines(time, host)) {
+		mark(time, host, &host->lines[interval.work == WORK_LAUNCH ? LAUNCH : WAIT], NULL,
+		     &interval);
 	}
 	/* After it: one that loads a module for seconds does not wait for itself. */
 	if (interval.work == WORK_LAUNCH)
@@ -374,7 +382,7 @@ static void leave_past(struct stat_time *time, struct stat_host *host)
 	}
 }
 
-void stat_time__end(struct stat_time *time, struct stat_host *host, bool active)
+void stat_time__end(struct stat_time *time, struct stat_host *host)
 {
 	if (!host)
 		return;
@@ -383,9 +391,8 @@ void stat_time__end(struct stat_time *time, struct stat_host *host, bool active)
 		add_late(time, &host->lines[LAUNCH], &host->lines[WAIT], &time->sums.late_host_ns);
 		stat_lines__close(&time->lines, host->lines, HOST_LINES);
 		time->host_count--;
-	} else {
-		time->sums.left_out += active;
 	}
+	time->sums.left_out += host->left_out;
 	for (uint32_t i = 0; i < time->set.count; i++)
 		stat_shares__end(time->shares, host->sharers[i], &host->user);
 	*host->link = host->next;

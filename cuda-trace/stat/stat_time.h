@@ -92,8 +92,8 @@ struct stat_host *stat_time__start(struct stat_time *time);
  * NULL for both. */
 void stat_time__record(struct stat_time *time, struct stat_host *host,
 		       const struct cuda_record *record);
-/* Frees it; accepts NULL. `left_out`: it would have had launches and waits. */
-void stat_time__end(struct stat_time *time, struct stat_host *host, bool active);
+/* Frees it; accepts NULL. */
+void stat_time__end(struct stat_time *time, struct stat_host *host);
 /* Takes what is still open into account and fills in the sums. */
 void stat_time__finish(struct stat_time *time, struct stat_time_sums *sums);
 /* Bytes that are used beyond what all lines have from the beginning. */

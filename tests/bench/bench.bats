@@ -25,8 +25,11 @@ gates() {
 }
 
 @test "bench (instructions) has the agent's where it is called, and nowhere else" {
+	local limit=220
+	# The long way: where Linux does not keep time by the CPU's counter, each launch reads a clock.
+	[ "$(cat /sys/devices/system/clocksource/clocksource0/current_clocksource)" = tsc ] || limit=1000
 	gates --steps "$B/bench/steps" --launches 5 stat >out
-	# The long way takes some 300.
-	json out '.stat | .full["libcupti-usdt.so"] > 100 and .full["libcupti-usdt.so"] < 220 and .alone["libcupti-usdt.so"] == null and .nothing["libcupti-usdt.so"] == null'
+	json out ".stat | .full[\"libcupti-usdt.so\"] > 100 and .full[\"libcupti-usdt.so\"] < $limit"
+	json out '.stat | .alone["libcupti-usdt.so"] == null and .nothing["libcupti-usdt.so"] == null'
 	json out '.stat | .nothing.all < .alone.all and .alone.all + .full["libcupti-usdt.so"] <= .full.all + 100'
 }

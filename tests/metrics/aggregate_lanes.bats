@@ -34,15 +34,18 @@ setup() {
 	END
 }
 
-# hold_lanes: takes every lane of the started tool's aggregate program, until release_lanes.
-hold_lanes() {
-	local id offset
+# find_lanes: sets `id` and `offset`, where the started tool's aggregate program has its lanes.
+find_lanes() {
 	for id in $(sed -n "s/^map_id:[[:space:]]*//p" /proc/"$tool_PID"/fdinfo/* | sort -u); do
 		offset=$(bpftool btf dump map id "$id" 2>/dev/null |
 			sed -n "s/.* offset=\([0-9]*\) size=2048 (VAR 'lanes')$/\1/p")
 		[ -z "$offset" ] || break
 	done
 	[ -n "$offset" ] || skip "needs a bpftool that shows where variables are"
+}
+
+# hold_lanes: takes every one of them, until release_lanes.
+hold_lanes() {
 	rm -f let-go
 	start hold python3 hold.py "$id" "$offset"
 	wait_for 10 grep -q held hold.out
@@ -66,6 +69,7 @@ said() {
 	export CUDA_TRACE_AGENT=$PWD/crowd$ID
 	start tool "$CUDA_TRACE" top --json -c "crowd$ID" -d 300ms
 	wait_for 15 test -s tool.out
+	find_lanes
 	hold_lanes
 	"./crowd$ID" --launches 6400 --wait-ms 5000 >crowd.out
 	sleep 0.5
@@ -98,6 +102,7 @@ said() {
 	start tool "$CUDA_TRACE" top --json -c "without$ID" -d 300ms
 	watched() { [ "$(said .sources.driver)" = 1 ]; }
 	wait_for 20 watched
+	find_lanes
 	hold_lanes
 	: >gate
 	finished "$without_PID"
@@ -115,6 +120,7 @@ said() {
 	figure() { curl -sS -f --max-time 10 "$URL/metrics" >scrape; awk -v name="$1" '$1 == name { print $NF }' scrape; }
 	cp "$WORKLOADS/saxpy" "with$ID"
 	assert_equal "$(figure 'cuda_trace_lost_records_total{reason="lanes_busy"}')" 0
+	find_lanes
 	hold_lanes
 	CUDA_INJECTION64_PATH=$AGENT "$SIM" "./with$ID" >with.out
 	sleep 0.3

@@ -24,14 +24,12 @@ watch_idle() {
 # planted NAME CAUSE: it comes first, takes as long as the program says (5 %), and 95 % of all have a cause.
 # Again, up to six times, where other programs of this machine had the CPU: that is a cause, too.
 planted() {
-	local try others=preempted
-	# A disk that answers at once, as its host has the file in memory: then reading is mostly copying.
-	[ "$2" != io ] || others='preempted|cpu'
+	local try
 	for try in 1 2 3 4 5 6; do
 		watch_idle "$1"
 		[ "$2" != preempted ] || break
-		! jq -e --arg others "^($others)\$" '.idle | .idle_ns as $all | .causes[] |
-			select((.cause | test($others)) and .ns > $all * 0.03)' out.json >/dev/null || continue
+		! jq -e '.idle | .idle_ns as $all | .causes[] | select(.cause == "preempted" and .ns > $all * 0.03)' out.json >/dev/null ||
+			continue
 		break
 	done
 	echo "tries: $try"

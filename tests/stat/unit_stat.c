@@ -307,12 +307,32 @@ static void times_of_several(void)
 		hosts[i] = stat_time__start(time);
 	at(time, hosts[0], CUDA_RECORD_LAUNCH, 0, 0, 100);
 	at(time, hosts[0], CUDA_RECORD_KERNEL, 0, 100, 400);
-	stat_time__end(time, hosts[0], true);
+	stat_time__end(time, hosts[0]);
 	at(time, hosts[1], CUDA_RECORD_KERNEL, 0, 300, 600);
 	at(time, hosts[2], CUDA_RECORD_KERNEL, 0, 350, 500);
 	/* The GPU of the first is still busy with the others' kernels. */
 	at(time, hosts[1], CUDA_RECORD_SYNC, 0, 300, 1000);
 	print_times("several", time);
+}
+
+/* More processes than there are lines for: 40 that do nothing, then 33 that launch. */
+static void times_of_many(void)
+{
+	struct stat_time *time = stat_time__new();
+	struct stat_time_sums is;
+	struct stat_host *hosts[73];
+
+	for (int i = 0; i < 73; i++)
+		hosts[i] = stat_time__start(time);
+	for (int i = 40; i < 73; i++) {
+		at(time, hosts[i], CUDA_RECORD_LAUNCH, 0, 100 * (i - 40), 100 * (i - 39));
+		at(time, hosts[i], CUDA_RECORD_KERNEL, 0, 4000, 4100);
+	}
+	for (int i = 0; i < 73; i++)
+		stat_time__end(time, hosts[i]);
+	stat_time__finish(time, &is);
+	printf("many left out %lu launch-bound %lu\n", is.left_out, is.host_bound_ns / 1024);
+	stat_time__free(time);
 }
 
 /* Two processes, whose device 0 is another GPU each; the second one's 1 is the first one's 0. */
@@ -370,8 +390,8 @@ static void shares(const char *what, bool (*is_mps)(void))
 	at(time, b, CUDA_RECORD_KERNEL, 0, 33500, 34500);
 	stat_time__name(a, 1, "a", "");
 	stat_time__name(b, 2, "b", "");
-	stat_time__end(time, a, true);
-	stat_time__end(time, b, true);
+	stat_time__end(time, a);
+	stat_time__end(time, b);
 	stat_time__finish(time, &is);
 	printf("%s mps %d busy %lu nobody's %lu:", what, is.mps, (is.busy_ns + 512) / 1024,
 	       is.gpus[0].nobodys_ns);
@@ -390,7 +410,7 @@ static void times_without_gpu(void)
 
 	at(time, host, CUDA_RECORD_LAUNCH, 0, 0, 100);
 	at(time, host, CUDA_RECORD_SYNC, 0, 100, 400);
-	stat_time__end(time, host, true);
+	stat_time__end(time, host);
 	print_times("no gpu", time);
 }
 
@@ -405,6 +425,7 @@ int main(void)
 	objects();
 	times();
 	times_of_several();
+	times_of_many();
 	times_by_gpu();
 	times_without_gpu();
 	shares("turns", NULL);

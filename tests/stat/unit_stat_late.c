@@ -55,7 +55,7 @@ static void finish(const char *what, struct alone of)
 	struct stat_time_sums is;
 	size_t took = stat_time__beyond(of.time);
 
-	stat_time__end(of.time, of.host, true);
+	stat_time__end(of.time, of.host);
 	stat_time__finish(of.time, &is);
 	printf("%s: kernels %.0f idle-wait %.0f ms, late %lu: %.0f + %.0f ms, doubtful %lu, beyond "
 	       "%zu KiB\n",
@@ -109,7 +109,7 @@ static void all_together(void)
 			kernel(of[i], at + 60, at + 100);
 	most = stat_time__beyond(time);
 	for (int i = 0; i < ROUNDS; i++)
-		stat_time__end(time, of[i].host, true);
+		stat_time__end(time, of[i].host);
 	stat_time__finish(time, &is);
 	printf("together: %zu MiB, %lu left out, busy for %.0f ms at most 4800\n", most >> 20,
 	       is.left_out, is.busy_ns / 1e6);
