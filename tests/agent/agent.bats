@@ -231,11 +231,13 @@ process() {
 	[ "$kib" -le 256 ] || fail "$kib KiB of its own"
 }
 
-# least_of_turns: do both ways need as many instructions in each library, and does each need any?
+# least_of_turns: do both ways need as many instructions in each library, and does each need any? Reading the clock takes
+# some more or less (kvm-clock), and only the simulated driver does: if the library did, it would be among them.
 least_of_turns() {
 	jq -sc 'def least($i): map(.instructions[$i].instructions) as $turns | ($turns | map(keys) | add | unique) |
 		map(. as $library | {($library): ([$turns[][$library]] | min)}) | add;
-		[least(0) == least(1), least(0).all > 100]' "$BATS_TEST_TMPDIR/turns"
+		def own: del(.all, .["[vdso]"]);
+		[(least(0) | own) == (least(1) | own), least(0).all > 100]' "$BATS_TEST_TMPDIR/turns"
 }
 
 @test "dormant library costs a launch not one instruction" {
