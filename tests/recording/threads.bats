@@ -57,19 +57,6 @@ for i in range(20):
 	assert_equal "$(sql "SELECT count(*) >= 15 FROM $STATES WHERE waits_for = 'clock_nanosleep()' AND function_name LIKE 'pause (%'")" 1
 }
 
-# The tool learns where the interpreter is when the agent reports itself, not from the first launches.
-@test "record --idle (a thread of Python holds the GIL) knows so from the first wait on" {
-	local late=0
-	for _ in 1 2 3 4; do
-		ct record -q -f --idle -o r.db -- "$SIM" "${PYTHON:-python3}" "$TOP/tests/workloads/idle/gil.py" 6 >out
-		sql "SELECT cause_name, count(*) FROM $STATES, (SELECT min(start) AS first, max(start) AS last FROM CUPTI_ACTIVITY_KIND_KERNEL)
-			WHERE start BETWEEN first AND last AND globalTid & 0xffffff = globalTid >> 24 & 0xffffff GROUP BY 1" | tee causes
-		grep -q '^gil,' causes
-		! grep -q '^lock,' causes || ((++late))
-	done
-	[ $late -le 2 ] || fail "in $late of 4 runs"
-}
-
 @test "report --perfetto, --timeline (record --idle) show what each thread did, without overlaps" {
 	ct record -q --idle -o r.db -- "${PROMPT[@]}" "$SIM" "$WORKLOADS/idle/mutex" 20 >out
 	ct report --perfetto t.pftrace --timeline t.json r.db
