@@ -2,8 +2,8 @@
 /*
  * For each object, libbpf reads the kernel's types (BTF, 5 MB) into one block, copies them into
  * another, and frees both. malloc() maps such blocks and unmaps them again, and each of their pages
- * costs a fault: a third of the CPU time that `stat` needed to start. Here they come from a part of
- * the heap whose pages the kernel provides in one call.
+ * costs a fault: a quarter of the CPU time that `stat` needed to start. Here they come from a part
+ * of the heap whose pages the kernel provides in one call.
  */
 #include "cuda-trace/attach/object_load.h"
 
@@ -40,8 +40,9 @@ static void populate_heap(void)
 	free(block);
 }
 
-/* Few of the thousands of elements of such a map are ever used. Before Linux 6.1, an eBPF program
- * could not be sure to get memory for one. */
+/* Few of the thousands of elements of such a map are ever used, so the kernel allocates each when
+ * it is added. Not where Linux may be older than 6.1, whose eBPF programs cannot always get memory:
+ * this looks for links that came with 6.6. */
 static void allocate_at_once(struct bpf_object *object)
 {
 	struct bpf_map *map;
@@ -54,7 +55,7 @@ static void allocate_at_once(struct bpf_object *object)
 	}
 }
 
-int object_load(struct bpf_object_skeleton *skeleton)
+int object_load__skeleton(struct bpf_object_skeleton *skeleton)
 {
 	int err;
 

@@ -7,7 +7,8 @@
 
 struct bpf_object_skeleton;
 
-/* As bpf_object__load_skeleton(), in less time. 0, or -errno. */
-int object_load(struct bpf_object_skeleton *skeleton);
+/* As bpf_object__load_skeleton(), in less time and memory: maps with BPF_F_NO_PREALLOC lose that
+ * flag where the kernel is too old for it. 0, or -errno. */
+int object_load__skeleton(struct bpf_object_skeleton *skeleton);
 
 #endif

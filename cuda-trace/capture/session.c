@@ -139,7 +139,7 @@ static int load(struct session *session)
 	bpf_map__set_max_entries(skeleton->maps.events,
 				 session_filter__ring_bytes(&session->options));
 	probe_link__prepare(skeleton->obj);
-	err = object_load(skeleton->skeleton);
+	err = object_load__skeleton(skeleton->skeleton);
 	if (!err)
 		err = probe_link__introduce(skeleton->obj);
 	if (err &&

@@ -145,7 +145,7 @@ static int load(struct idle_evidence *evidence, const struct session *session)
 	skeleton->rodata->futex_call = SYS_futex;
 	err = bpf_map__reuse_fd(skeleton->maps.pids, pids);
 	if (!err)
-		err = object_load(skeleton->skeleton);
+		err = object_load__skeleton(skeleton->skeleton);
 	if (err)
 		return err;
 	evidence->ring =

@@ -94,7 +94,7 @@ static int load(struct aggregate *aggregate, const struct aggregate_options *opt
 		err = bpf_map__reuse_fd(skeleton->maps.driver_pids, options->driver_pids);
 	probe_link__prepare(skeleton->obj);
 	if (!err)
-		err = object_load(skeleton->skeleton);
+		err = object_load__skeleton(skeleton->skeleton);
 	if (!err)
 		err = probe_link__introduce(skeleton->obj);
 	return err ? err : hand_out_slots(aggregate);

@@ -290,7 +290,7 @@ static int load(struct yield_gate *gate)
 	bpf_map__set_max_entries(skeleton->maps.driver_pids, 1);
 	((struct stream_settings *)&skeleton->rodata->settings)->pid_namespace =
 		pid_namespace__own();
-	err = object_load(skeleton->skeleton);
+	err = object_load__skeleton(skeleton->skeleton);
 	if (err)
 		return err;
 	skeleton->links.yield_exec = bpf_program__attach(skeleton->progs.yield_exec);

@@ -8,7 +8,6 @@ load ../lib/helpers
 setup() {
 	requires root bpf sim
 	cd "$BATS_TEST_TMPDIR" || return 1
-	export PYTHONDONTWRITEBYTECODE=1
 	WORKERS=$TOP/tests/workloads/workers.py
 }
 

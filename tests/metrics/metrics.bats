@@ -732,7 +732,7 @@ served() { # SECONDS
 	known() { scrape && sed -n 's/^cuda_processes{source="cupti"} //p' scrape; }
 	wait_for 10 bash -c "[ $(known) -gt 0 ]"
 	forgotten() { [ "$(known)" = 0 ]; }
-	wait_for 60 forgotten
+	wait_for 25 forgotten
 }
 
 @test "metrics (--by-kernel 5, 20000 names) shows five and the sum of the rest" {

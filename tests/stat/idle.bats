@@ -22,15 +22,14 @@ watch_idle() {
 }
 
 # planted NAME CAUSE: it comes first, takes as long as the program says (5 %), and 95 % of all have a cause.
-# Again, up to six times, where other programs of this machine had the CPU, or other machines of its host, which looks
-# like a program that computes: these are causes, too.
+# Again, up to six times, where other programs of this machine had the CPU: that is a cause, too.
 planted() {
 	local try
 	for try in 1 2 3 4 5 6; do
 		watch_idle "$1"
-		[ "$2" != preempted ] && [ "$2" != cpu ] || break
-		! jq -e '.idle | .idle_ns as $all | .causes[] | select((.cause == "preempted" or .cause == "cpu") and .ns > $all * 0.03)' \
-			out.json >/dev/null || continue
+		[ "$2" != preempted ] || break
+		! jq -e '.idle | .idle_ns as $all | .causes[] | select(.cause == "preempted" and .ns > $all * 0.03)' out.json >/dev/null ||
+			continue
 		break
 	done
 	echo "tries: $try"
@@ -121,13 +120,9 @@ advice() {
 }
 
 @test "stat --idle (a wait after each kernel, and a launch that takes longer than its end) blames the wait" {
-	# On a busy machine a launch may take long.
-	for _ in 1 2 3 4; do
-		SIMCUDA_WAKE_NS=5000 SIMCUDA_LAUNCH_NS=30000 watch_idle each-sync
-		jq -c '[.idle.causes[] | select(.cause == "cuda_call" or .cause == "launch")]' out.json >calls.json
-		jq -e '.[0].gaps > 20 * (.[1].gaps // 0)' calls.json && break
-	done
-	json calls.json '.[0].cause == "cuda_call" and .[0].places[0].place == "cuStreamSynchronize" and .[0].gaps > 20 * (.[1].gaps // 0)'
+	SIMCUDA_WAKE_NS=5000 SIMCUDA_LAUNCH_NS=30000 watch_idle each-sync
+	json out.json '[.idle.causes[] | select(.cause == "cuda_call" or .cause == "launch")] |
+		.[0].cause == "cuda_call" and .[0].places[0].place == "cuStreamSynchronize" and .[0].gaps > 20 * (.[1].gaps // 0)'
 }
 
 @test "stat --idle (copies of pageable memory) blames these copies" {
