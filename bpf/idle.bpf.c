@@ -393,8 +393,7 @@ int BPF_PROG(idle_fork, struct task_struct *parent, struct task_struct *child)
 		return 0;
 	number = process_of(child);
 	watch(child, child->tgid, number);
-	/* All is where it was in the parent, until an exec: then the reading fails, or disagrees.
-	 */
+	/* All is where it was in the parent, until an exec. */
 	interpreter = bpf_map_lookup_elem(&interpreters, pid);
 	if (interpreter) {
 		__u64 at = *interpreter;
@@ -408,20 +407,16 @@ SEC("tp_btf/sched_process_exit")
 int BPF_PROG(idle_exit, struct task_struct *task)
 {
 	struct idle_thread *thread;
-	__u32 tid = task->pid, tgid = task->tgid, number;
-	const __u32 *pid = find_watched(tgid);
+	__u32 tid = task->pid, tgid = task->tgid;
 
-	if (!pid)
+	if (!find_watched(tgid))
 		return 0;
-	number = *pid;
 	thread = bpf_map_lookup_elem(&threads, &tid);
 	if (thread && thread->open.kind)
 		submit(&thread->open);
 	bpf_map_delete_elem(&threads, &tid);
-	if (!BPF_CORE_READ(task, signal, live.counter)) {
-		bpf_map_delete_elem(&interpreters, &number);
+	if (!BPF_CORE_READ(task, signal, live.counter))
 		bpf_map_delete_elem(&watched, &tgid);
-	}
 	return 0;
 }
 

@@ -8,17 +8,9 @@
 
 #include "bpf/bounds.h"
 #include "bpf/idle.h"
+#include "bpf/interpreters.h"
 #include "bpf/python_walk.h"
 #include "libcupti-usdt/agent_memory.h"
-
-/* Where the agent of a process says what it knows of CPython there. By the tool's numbers. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__uint(max_entries, 16384);
-	__type(key, __u32);
-	__type(value, __u64);
-} interpreters SEC(".maps");
 
 /* Python functions that frames are of. */
 struct {

@@ -9,6 +9,7 @@
  */
 #include "libcupti-usdt/agent_memory.h"
 #include "bpf/arguments.h"
+#include "bpf/interpreters.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -249,6 +250,19 @@ static __always_inline void note_ledger(const struct parcel *parcel)
 	bpf_map_update_elem(&seen, &parcel->pid, &ledger, BPF_ANY);
 }
 
+/* Here, not in the tool, which reads the status later than the process may first wait for its GIL.
+ */
+static __always_inline void note_interpreter(const struct parcel *parcel)
+{
+	const struct cuda_status *status = parcel->data;
+	__u64 interpreter = 0;
+
+	if (parcel->bytes >= sizeof(*status) &&
+	    !bpf_probe_read_user(&interpreter, sizeof(interpreter), &status->interpreter) &&
+	    interpreter)
+		bpf_map_update_elem(&interpreters, &parcel->pid, &interpreter, BPF_ANY);
+}
+
 SEC("usdt")
 int status(struct pt_regs *ctx)
 {
@@ -262,6 +276,7 @@ int status(struct pt_regs *ctx)
 	drop_driver_source(&parcel);
 	parcel.bytes = (__u32)argument(ctx, 1);
 	note_ledger(&parcel);
+	note_interpreter(&parcel);
 	if (parcel.bytes > CUDA_BATCH_MAX)
 		parcel.bytes = CUDA_BATCH_MAX;
 	send_other(&parcel);
@@ -419,6 +434,7 @@ static __always_inline void tell_end(__u32 pid, __u32 how, __u32 code)
 	struct parcel parcel = {};
 	const __u64 *ledger = bpf_map_lookup_elem(&seen, &pid);
 
+	bpf_map_delete_elem(&interpreters, &pid);
 	if (!ledger)
 		return;
 	parcel.first =

@@ -92,12 +92,6 @@ static void begin_turn(struct session *session)
 	session->turn_until = monotonic__ms() + TURN_MS;
 }
 
-static int configure(struct session *session)
-{
-	return session_filter__fill(&session->options,
-				    (void *)&session->skeleton->rodata->settings);
-}
-
 static int load_less(struct session *session);
 
 static int load(struct session *session)
@@ -108,6 +102,9 @@ static int load(struct session *session)
 
 	if (options->source == SESSION_DRIVER && driver_source__check())
 		return -EOPNOTSUPP;
+	err = session_filter__fill(options, (void *)&skeleton->rodata->settings);
+	if (err)
+		return err;
 	attachments__prepare(skeleton->obj, options->groups);
 	if (!options->pid)
 		bpf_program__set_autoload(skeleton->progs.process_forks, false);
@@ -155,8 +152,6 @@ static int load(struct session *session)
 /* A kernel may refuse some programs: first without those at the loader, then at the driver. */
 static int load_less(struct session *session)
 {
-	int err;
-
 	if (session->options.verbose)
 		fprintf(stderr, "cuda-trace: the kernel refuses %s\n",
 			session->loads ? "probes that programs wait in"
@@ -173,10 +168,7 @@ static int load_less(struct session *session)
 	session->loads = NULL;
 	stream_bpf__destroy(session->skeleton);
 	session->skeleton = stream_bpf__open();
-	if (!session->skeleton)
-		return -errno;
-	err = configure(session);
-	return err ? err : load(session);
+	return session->skeleton ? load(session) : -errno;
 }
 
 struct session *session__open(const struct session_options *options, const struct sink *sink)
@@ -201,7 +193,7 @@ struct session *session__open(const struct session_options *options, const struc
 		fprintf(stderr, "cuda-trace: cannot open the eBPF program: %s\n", strerror(errno));
 		goto failed;
 	}
-	if (configure(session) || load(session))
+	if (load(session))
 		goto failed;
 	session->gate = yields__gate(options);
 	session->attachments =
@@ -246,6 +238,11 @@ int session__filter(const struct session *session, struct stream_settings *filte
 {
 	*filter = *(const struct stream_settings *)&session->skeleton->rodata->settings;
 	return bpf_map__fd(session->skeleton->maps.pids);
+}
+
+int session__interpreters(const struct session *session)
+{
+	return bpf_map__fd(session->skeleton->maps.interpreters);
 }
 
 int session__driver_pids(const struct session *session)

@@ -132,7 +132,8 @@ int session__attach(struct session *session);
 /*
  * For a second set of eBPF programs beside the session's (live.c): found() is called for each
  * library file once names and states of its processes arrive (call this before session__attach());
- * session__filter() returns the session's filter and the map of the processes for filter->by_pid.
+ * session__filter() returns the session's filter and the map of the processes for filter->by_pid,
+ * session__interpreters() that of bpf/interpreters.h.
  */
 struct session_files {
 	void *context;
@@ -143,6 +144,7 @@ void session__on_file(struct session *session, const struct session_files *files
 /* What the session ignores because of a limit; valid as long as the session. */
 struct left_out *session__left_out(struct session *session);
 int session__filter(const struct session *session, struct stream_settings *filter);
+int session__interpreters(const struct session *session);
 /* For a driver source that was made outside: the session owns it from now on (NULL = none). Its map
  * of processes must be the session's, which removes those that end. */
 int session__driver_pids(const struct session *session);

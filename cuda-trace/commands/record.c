@@ -148,12 +148,6 @@ static void on_process_start(void *context, struct process *process)
 	store__process_start(record->store, process);
 }
 
-/* Only now is known where the Python interpreter is. */
-static void on_process_status(void *context, struct process *process)
-{
-	record_threads__process(((struct record *)context)->threads, process);
-}
-
 static bool is_requested(const struct record *record, const struct process *process,
 			 const struct cuda_record *data)
 {
@@ -172,7 +166,6 @@ static void on_record(void *context, struct process *process, const struct cuda_
 
 	if (record->overhead && data->kind == CUDA_RECORD_LAUNCH)
 		overhead_limit__launch(record->overhead, process, (const struct cuda_launch *)data);
-	record_threads__process(record->threads, process);
 	trigger__record(record->when.trigger, process, data);
 	/* Nobody requested what comes after the end: it is not a loss. */
 	if (record->stopped || !is_requested(record, process, data))
@@ -278,7 +271,6 @@ static void on_process_end(void *context, struct process *process)
 	struct record *record = context;
 
 	trigger__process_end(record->when.trigger, process);
-	record_threads__leave(record->threads, process);
 	store__process_end(record->store, process);
 }
 
@@ -439,7 +431,6 @@ int cmd_record(int argc, char **argv)
 	const struct sink sink = {
 		.context = &record,
 		.process_start = on_process_start,
-		.process_status = on_process_status,
 		.record = on_record,
 		.collective = on_collective,
 		.stack = on_stack,

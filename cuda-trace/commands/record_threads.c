@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cuda-trace/base/array_grow.h"
 #include "cuda-trace/base/clock.h"
 #include "cuda-trace/base/intern.h"
 #include "cuda-trace/capture/process.h"
@@ -24,12 +23,6 @@ struct record_threads {
 	struct idle_threads *threads;
 	struct interned *texts;
 	uint32_t function_texts[FUNCTIONS_MAX + 1];
-	struct known {
-		uint32_t pid;
-		uint64_t interpreter;
-	} * processes;
-	uint32_t process_count, process_capacity;
-	const struct process *last; /* that something came of */
 	uint64_t last_read, lost;
 	uint64_t from, until; /* ns: what is recorded */
 };
@@ -165,33 +158,10 @@ struct record_threads *record_threads__new(const struct session *session, struct
 	return NULL;
 }
 
-static struct known *known_of(struct record_threads *threads, uint32_t pid)
-{
-	for (uint32_t i = threads->process_count; i; i--)
-		if (threads->processes[i - 1].pid == pid)
-			return &threads->processes[i - 1];
-	if (!array_grow__for_one(threads->processes, threads->process_capacity,
-				 threads->process_count))
-		return NULL;
-	idle_evidence__add(idle_threads__evidence(threads->threads), pid);
-	threads->processes[threads->process_count] = (struct known){.pid = pid};
-	return &threads->processes[threads->process_count++];
-}
-
 void record_threads__process(struct record_threads *threads, const struct process *process)
 {
-	uint64_t interpreter = process->status.interpreter;
-	struct known *known;
-
-	if (!threads || (threads->last == process && !interpreter))
-		return;
-	known = known_of(threads, process->pid);
-	threads->last = process;
-	if (!known || known->interpreter == interpreter)
-		return;
-	known->interpreter = interpreter;
-	idle_evidence__interpreter(idle_threads__evidence(threads->threads), process->pid,
-				   interpreter);
+	if (threads)
+		idle_evidence__add(idle_threads__evidence(threads->threads), process->pid);
 }
 
 void record_threads__only(struct record_threads *threads, uint64_t from, uint64_t until)
@@ -200,16 +170,6 @@ void record_threads__only(struct record_threads *threads, uint64_t from, uint64_
 		return;
 	threads->from = from;
 	threads->until = until;
-}
-
-void record_threads__leave(struct record_threads *threads, const struct process *process)
-{
-	if (!threads)
-		return;
-	threads->last = NULL;
-	for (uint32_t i = 0; i < threads->process_count; i++)
-		if (threads->processes[i].pid == process->pid)
-			threads->processes[i--] = threads->processes[--threads->process_count];
 }
 
 void record_threads__read(struct record_threads *threads)
@@ -270,6 +230,5 @@ void record_threads__free(struct record_threads *threads)
 	idle_threads__free(threads->threads);
 	idle_functions__free(threads->functions);
 	intern__free(threads->texts);
-	free(threads->processes);
 	free(threads);
 }

@@ -19,11 +19,10 @@ struct record_threads;
 
 /* NULL: no memory. The others accept NULL. */
 struct record_threads *record_threads__new(const struct session *session, struct store *store);
-/* A process that was found, or of which something came: as often as one likes. */
+/* A process of which something has come. */
 void record_threads__process(struct record_threads *threads, const struct process *process);
 /* Only what is between these times is recorded from now on; ns. */
 void record_threads__only(struct record_threads *threads, uint64_t from, uint64_t until);
-void record_threads__leave(struct record_threads *threads, const struct process *process);
 /* Several times a second. */
 void record_threads__read(struct record_threads *threads);
 /* Also what has not ended, and what is missing: before the recording is finished. */

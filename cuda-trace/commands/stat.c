@@ -126,13 +126,6 @@ static void on_process_start(void *context, struct process *process)
 	idle__start(stat->idle, process);
 }
 
-static void on_process_status(void *context, struct process *process)
-{
-	struct stat *stat = context;
-
-	idle__status(stat->idle, process);
-}
-
 static void on_record(void *context, struct process *process, const struct cuda_record *record)
 {
 	struct stat *stat = context;
@@ -345,7 +338,6 @@ int cmd_stat(int argc, char **argv)
 	const struct sink sink = {
 		.context = &stat,
 		.process_start = on_process_start,
-		.process_status = on_process_status,
 		.record = on_record,
 		.collective = on_collective,
 		.stack = on_stack,

@@ -195,14 +195,8 @@ static struct idle_host *host_of(struct idle *idle, struct process *process)
 		idle->last_host = idle_timeline__host(idle->timeline, process->pid);
 		idle->last_process = process;
 	}
-	if (!idle->last_host)
-		return NULL;
-	idle->last_host->process = process;
-	if (idle->last_host->interpreter != process->status.interpreter) {
-		idle->last_host->interpreter = process->status.interpreter;
-		idle_evidence__interpreter(idle_threads__evidence(idle->threads), process->pid,
-					   process->status.interpreter);
-	}
+	if (idle->last_host)
+		idle->last_host->process = process;
 	return idle->last_host;
 }
 
@@ -215,12 +209,6 @@ void idle__start(struct idle *idle, struct process *process)
 	if (host && idle->follows && !host->open)
 		host->open = open_launches__new();
 	idle_evidence__add(idle_threads__evidence(idle->threads), process->pid);
-}
-
-void idle__status(struct idle *idle, struct process *process)
-{
-	if (idle)
-		host_of(idle, process);
 }
 
 static void add_call(struct idle *idle, struct idle_host *host, uint32_t tid,

@@ -65,8 +65,6 @@ bool idle__limit(struct idle *idle, double limit, double *part);
 /* The session is attached, nothing has come yet. */
 void idle__attach(struct idle *idle, const struct session *session);
 void idle__start(struct idle *idle, struct process *process);
-/* What the process reports of itself has changed: where its Python is may be known now. */
-void idle__status(struct idle *idle, struct process *process);
 void idle__record(struct idle *idle, struct process *process, const struct cuda_record *record);
 void idle__end(struct idle *idle, struct process *process);
 /* Of each gap, once it is explained: the process whose operation ended it, or would have (0 =

@@ -145,6 +145,9 @@ static int load(struct idle_evidence *evidence, const struct session *session)
 	skeleton->rodata->futex_call = SYS_futex;
 	err = bpf_map__reuse_fd(skeleton->maps.pids, pids);
 	if (!err)
+		err = bpf_map__reuse_fd(skeleton->maps.interpreters,
+					session__interpreters(session));
+	if (!err)
 		err = object_load__skeleton(skeleton->skeleton);
 	if (err)
 		return err;
@@ -248,13 +251,6 @@ void idle_evidence__finish(struct idle_evidence *evidence)
 	detach(evidence);
 	idle_evidence__read(evidence);
 	read_threads(evidence);
-}
-
-void idle_evidence__interpreter(struct idle_evidence *evidence, uint32_t pid, uint64_t address)
-{
-	if (evidence && evidence->scheduler)
-		bpf_map_update_elem(bpf_map__fd(evidence->skeleton->maps.interpreters), &pid,
-				    &address, BPF_ANY);
 }
 
 bool idle_evidence__code(const struct idle_evidence *evidence, uint32_t pid,

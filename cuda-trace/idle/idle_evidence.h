@@ -28,8 +28,6 @@ void idle_evidence__finish(struct idle_evidence *evidence);
 /* Reports the last wait of each thread that lives, and its present one as if it ended now: they
  * will be reported again. */
 void idle_evidence__present(struct idle_evidence *evidence);
-/* Where that process's agent has its struct cuda_interpreter. */
-void idle_evidence__interpreter(struct idle_evidence *evidence, uint32_t pid, uint64_t address);
 /* A Python function of a process. False: it was forgotten, or another is there now. */
 bool idle_evidence__code(const struct idle_evidence *evidence, uint32_t pid,
 			 const struct idle_frame *frame, struct idle_code *code);

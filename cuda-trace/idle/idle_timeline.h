@@ -83,7 +83,6 @@ struct idle_host {
 		struct idle_line *line;
 	} * origins; /* calls by correlation; built when it is needed */
 	uint32_t origin_count, origin_size;
-	uint64_t interpreter;	    /* as its agent's status has it */
 	struct open_launches *open; /* NULL unless idle__follow() is called */
 	bool kept;
 };

@@ -292,7 +292,6 @@ struct live *live__open(const struct live_options *options, const struct live_si
 	const struct sink session_sink = {
 		.context = live,
 		.process_start = process_starts,
-		.process_status = live_records__status,
 		.record = live_records__record,
 		.collective = live_records__collective,
 		.process_end = process_ends,
@@ -503,7 +502,8 @@ void live__close(struct live *live)
 	}
 	if (live->session)
 		session__each_process(live->session, free_origin, NULL);
-	if (live->sink.process_end) /* it keeps something for each of them */
+	/* The sink keeps something for each of them. */
+	if (live->sink.process_end)
 		live__each_process(live, tell_end, live);
 	live_shares__free(live->shares);
 	aggregate__close(live->aggregate);

@@ -30,13 +30,6 @@ void live_records__start(struct live_records *records, struct process *process)
 	idle__start(records->idle, process);
 }
 
-void live_records__status(void *context, struct process *process)
-{
-	struct live_records *records = context;
-
-	idle__status(records->idle, process);
-}
-
 void live_records__record(void *context, struct process *process, const struct cuda_record *record)
 {
 	struct live_records *records = context;

@@ -21,7 +21,6 @@ bool live_records__open(struct live_records *records, const struct live_options 
 			struct session_options *session);
 void live_records__start(struct live_records *records, struct process *process);
 /* As a sink has them; the context is a struct live_records. */
-void live_records__status(void *context, struct process *process);
 void live_records__record(void *context, struct process *process, const struct cuda_record *record);
 void live_records__collective(void *context, struct process *process,
 			      const struct event_collective *call,

@@ -57,6 +57,17 @@ for i in range(20):
 	assert_equal "$(sql "SELECT count(*) >= 15 FROM $STATES WHERE waits_for = 'clock_nanosleep()' AND function_name LIKE 'pause (%'")" 1
 }
 
+@test "record --idle (a thread of Python holds the GIL, and the tool reads nothing meanwhile) knows so from the first wait on" {
+	requires python3
+	ct record -q --idle -o r.db -- "$SIM" "${PYTHON:-python3}" "$TOP/tests/workloads/while-stopped.py" \
+		"$TOP/tests/workloads/idle/gil.py" 20 >out
+	# Of the first thread, which launches.
+	sql "SELECT cause_name, count(*) FROM $STATES, (SELECT min(start) AS first, max(start) AS last FROM CUPTI_ACTIVITY_KIND_KERNEL)
+		WHERE start BETWEEN first AND last AND globalTid & 0xffffff = globalTid >> 24 & 0xffffff GROUP BY 1" | tee causes
+	assert [ "$(sed -n 's/^gil,//p' causes)" -ge 15 ]
+	run ! grep '^lock,' causes
+}
+
 @test "report --perfetto, --timeline (record --idle) show what each thread did, without overlaps" {
 	ct record -q --idle -o r.db -- "${PROMPT[@]}" "$SIM" "$WORKLOADS/idle/mutex" 20 >out
 	ct report --perfetto t.pftrace --timeline t.json r.db
