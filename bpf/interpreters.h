@@ -3,6 +3,9 @@
 #ifndef BPF_INTERPRETERS_H
 #define BPF_INTERPRETERS_H
 
+#include <linux/bpf.h>
+#include <bpf/bpf_helpers.h>
+
 /* Where the agent of a process says what it knows of CPython there: the address of its struct
  * cuda_interpreter. By the tool's numbers; a fork adds, an end or an exec removes. */
 struct {
