@@ -1,33 +1,40 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause
-# make as a packager uses it: build folders, quietness, no needless work, install below DESTDIR.
-# Builds in a folder of its own, once.
+# make as a packager uses it: the tarball, without a network and git; build folders, quietness, no needless work, install
+# below DESTDIR. Builds once.
 
 load ../lib/helpers
 
 setup_file() {
-	export BUILD=$B/t/install
-	rm -rf "$BUILD"
+	export TREE=$B/t/install
+	rm -rf "$TREE"
+	mkdir -p "$TREE/tree"
 	cd "$TOP" || return 1
-	# The makefiles are what is tested, and that clang warns of nothing; without optimisation, a build takes half as long.
 	# Exported: with other settings than here, the tests' own make would build everything again.
 	unset MAKEFLAGS MFLAGS MAKELEVEL
+	make -s dist B="$TREE/b" >"$TREE/dist.log" 2>&1 || { cat "$TREE/dist.log"; return 1; }
+	tar -xzf "$TREE"/b/dist/*.tar.gz --strip-components=1 -C "$TREE/tree"
+	cd "$TREE/tree" || return 1
+	# The makefiles are what is tested, and that clang warns of nothing; without optimisation, a build takes half as long.
 	export CFLAGS=-O0 CXXFLAGS=-O0 CC=clang CXX=clang++ WERROR=1
-	mkdir -p "$B/t"
-	make -s -j2 B="$BUILD" shipped workloads >"$B/t/install.log" 2>&1 || { cat "$B/t/install.log"; return 1; }
+	# Another network namespace has not even a loopback device that is up.
+	local alone=()
+	[ "$(id -u)" != 0 ] || alone=(unshare --net)
+	GIT_DIR=/nonexistent "${alone[@]}" make -s -j2 B=build shipped workloads >"$TREE/build.log" 2>&1 ||
+		{ cat "$TREE/build.log"; return 1; }
 }
 
 teardown_file() {
-	rm -rf "$BUILD" "$B/t/install.log"
+	rm -rf "$TREE"
 }
 
 setup() {
-	cd "$TOP" || return 1
+	cd "$TREE/tree" || return 1
 	unset MAKEFLAGS MFLAGS MAKELEVEL
 }
 
 ours() {
-	make --no-print-directory B="$BUILD" "$@"
+	make --no-print-directory B=build "$@"
 }
 
 @test "make (nothing changed) builds nothing" {
@@ -37,10 +44,10 @@ ours() {
 }
 
 @test "make -s prints nothing, V=1 prints commands" {
-	touch "$BUILD/paths"
+	touch build/paths
 	run -0 ours -s shipped
 	assert_output ""
-	rm "$BUILD/cuda-trace"
+	rm build/cuda-trace
 	run -0 ours V=1 shipped
 	assert_output --partial ' -o '
 	refute_output --regexp '^  LD '
@@ -50,6 +57,8 @@ ours() {
 	copy=$BATS_TEST_TMPDIR/tree
 	mk/export "$copy"
 	cd "$copy"
+	# clang takes long to begin.
+	unset CC CXX
 	make -s -j2 B=b agent
 	touch libcupti-usdt/base/settings.h
 	run -0 make B=b agent
@@ -74,9 +83,10 @@ ours() {
 	[ "$(ls "$root/opt")" = ct ]
 	# The loader reads no ld.so.conf.d outside /etc: so the whole path.
 	grep -q 'CUDA_INJECTION64_PATH=/opt/ct/lib64/cuda-trace/libcupti-usdt.so' "$root/opt/ct/etc/profile.d/cuda-trace.sh"
+	[ -e "$root/opt/ct/share/doc/cuda-trace/docs/guide/first-steps.md" ]
 	run -0 env -u CUDA_TRACE_AGENT "$root/opt/ct/bin/cuda-trace" --version
 	# Its own sources and the system's files are as they were.
-	[ -z "$(find "$TOP" -path "$TOP/.git" -prune -o -path "$B" -prune -o -path "${TAP%/*}" -prune -o -newer "$BATS_TEST_TMPDIR/before" -type f -print)" ]
+	[ -z "$(find . -path ./build -prune -o -newer "$BATS_TEST_TMPDIR/before" -type f -print)" ]
 }
 
 @test "make install (twice) makes the same tree" {
@@ -86,10 +96,11 @@ ours() {
 	diff -r --no-dereference "$BATS_TEST_TMPDIR/1" "$BATS_TEST_TMPDIR/2"
 }
 
-@test "make CC=clang builds without warnings" {
-	assert_equal "$(cat "$B/t/install.log")" ""
-	grep -q '^clang ' "$BUILD/flags"
-	"$BUILD/cuda-trace" --version
+@test "make CC=clang (the tarball, no network, no git) builds without warnings" {
+	assert_equal "$(cat "$TREE/build.log")" ""
+	grep -q '^clang ' build/flags
+	run -0 build/cuda-trace --version
+	assert_output "cuda-trace $(cat "$TOP/VERSION")"
 }
 
 @test "make (as another user, read-only sources) builds" {
@@ -100,7 +111,7 @@ ours() {
 	chmod -R a-w "$copy"
 	mkdir -m 777 "$BATS_TEST_TMPDIR/out"
 	cd "$copy"
-	setpriv --reuid 65534 --regid 65534 --clear-groups env HOME=/nonexistent make -s -j2 B="$BATS_TEST_TMPDIR/out/b" agent
+	setpriv --reuid 65534 --regid 65534 --clear-groups env -u CC -u CXX HOME=/nonexistent make -s -j2 B="$BATS_TEST_TMPDIR/out/b" agent
 	[ -e "$BATS_TEST_TMPDIR/out/b/libcupti-usdt.so" ]
 }
 
