@@ -192,11 +192,12 @@ heard() {
 @test "stat --max-overhead (expensive windows) measures what they cost, and keeps below" {
 	alone
 	# 5120: where a step of the histogram begins (a sixteenth of 2^12).
-	SIMCUDA_LAUNCH_NS=5120 SIMCUDA_RECORD_NS=20000 ct stat --max-overhead 0.2% --json -o s.json -- \
-		"$SIM" "$STORM" -s 4 >out
+	# As many launches a second as without other load: where there are few, windows need not become shorter.
+	SIMCUDA_LAUNCH_NS=5120 SIMCUDA_RECORD_NS=20000 ct stat --max-overhead 0.05% --json -o s.json -- \
+		"${PROMPT[@]}" "$SIM" "$STORM" -s 5 -p 100 >out
 	# A loaded machine makes the middle launch longer, never shorter.
 	json s.json '.sample | .launch_ns >= 5120 and .launch_added_ns >= 15000 and .launch_added_ns < 100000'
-	json s.json '.sample | .on_ns < 1e7 and (.overhead <= 0.0025 or .on_ns == 1e6)'
+	json s.json '.sample | .on_ns < 1e7 and (.overhead <= 0.000625 or .on_ns == 1e6)'
 }
 
 @test "trace --max-overhead lengthens its windows, and shows every launch" {
@@ -274,7 +275,7 @@ heard() {
 # storm_meanwhile SECONDS ARGS...: the storm in the background, seen by nobody else's name.
 storm_meanwhile() {
 	cp "$STORM" sampled-storm
-	CUDA_INJECTION64_PATH=$AGENT start storm "$SIM" ./sampled-storm -s "$@"
+	CUDA_INJECTION64_PATH=$AGENT start storm "${PROMPT[@]}" "$SIM" ./sampled-storm -s "$@"
 }
 
 @test "metrics --max-overhead (windows that cost nothing) lengthens them, and says what they cost" {
@@ -293,10 +294,10 @@ storm_meanwhile() {
 
 @test "metrics --max-overhead (expensive windows) keeps below" {
 	alone
-	SIMCUDA_LAUNCH_NS=5000 SIMCUDA_RECORD_NS=20000 storm_meanwhile 30
-	ct metrics -v --max-overhead 0.2% --textfile - -d 12s >m.prom 2>err
+	SIMCUDA_LAUNCH_NS=5000 SIMCUDA_RECORD_NS=20000 storm_meanwhile 30 -p 100
+	ct metrics -v --max-overhead 0.05% --textfile - -d 12s >m.prom 2>err
 	awk '/^cuda_trace_sample_share / {share = $2} /^cuda_trace_sample_overhead_ratio / {part = $2}
-		END {exit !(share < 0.01 && part > 0 && (part <= 0.0025 || share == 0.001))}' m.prom ||
+		END {exit !(share < 0.01 && part > 0 && (part <= 0.000625 || share == 0.001))}' m.prom ||
 		fail "$(cat err; grep trace_sample m.prom)"
 }
 
