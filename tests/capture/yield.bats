@@ -65,7 +65,7 @@ state_is() { # STATE
 }
 
 @test "yield (client runs before the tool comes) waits for its end" {
-	job -s 1 -d 2000 -a 1500
+	job -s 1 -d 4000 -a 1500
 	sleep 0.2
 	ct stat --json -o "$JSON" -p "$JOB" 2>err
 	finished "$job_PID"

@@ -9,10 +9,11 @@
 MORE_MIB=64 MORE_MS=1000
 
 # cost COMMAND...: sets cost_status, cost_mib (what the largest of its processes had at its peak) and cost_ms. If
-# COMMAND makes the file ./over, the time counts from there: the tool's own, after its program's end.
+# COMMAND makes the file ./over, the time counts from there: the tool's own, after its program's end. It has a CPU as soon as it
+# wants one: what else this machine does would make it later than the attack.
 cost() {
 	rm -f over
-	python3 - "$@" 2>usage <<-'EOF' || { fail "not measured: $* $(cat usage)"; return 1; }
+	"${PROMPT[@]}" python3 - "$@" 2>usage <<-'EOF' || { fail "not measured: $* $(cat usage)"; return 1; }
 	import os, resource, subprocess, sys, time
 	begin = time.time()
 	tool = subprocess.Popen(sys.argv[1:], stdout=open("out", "w"), stderr=open("err", "w"))

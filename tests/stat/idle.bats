@@ -127,7 +127,8 @@ advice() {
 }
 
 @test "stat --idle (thousands of tiny kernels) is launch-bound" {
-	planted tiny launch
+	# The library's own work between launches is a cause, too: on a busy machine, 7 % of the time for launches of 5 us.
+	SIMCUDA_LAUNCH_NS=20000 planted tiny launch
 	advice 'CUDA graphs'
 }
 

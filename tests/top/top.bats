@@ -362,7 +362,7 @@ last_page() {
 	json last '.idle == {reduced: null, lost: 0, left_out: 0, late: .idle.late}'
 }
 
-# The tool learns where the interpreter is when the agent reports itself, not from the first launches.
+# eBPF knows where the interpreter is when the agent reports itself.
 @test "top --idle --json (a thread of Python holds the GIL) blames the GIL, from the first gap on" {
 	requires python3
 	# most CAUSE: ms in the object that has the most of it.
