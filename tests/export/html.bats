@@ -218,7 +218,7 @@ print("[]\nnonsense\n{}")' >rows
 	is '.lanes[9:] | any(startswith("GPU"))' false
 	# The first sample begins before the first event, and is shown from there.
 	is '.counters[0] | [.key, .unit, .scale, .below] | join(",")' 'sm,ratio,1,up to 100.0 %'
-	is '.counters[0].points[0][0] == .begin and .begin < 500000' true
+	is '.counters[0].points[0][0] == .begin and .begin < 1000000' true
 	is '.counters[0].points[0][1:] | join(",")' '1000000,0.05,0.1,0.15'
 	is '.counters[0].points[3] | join(",")' '3000000,4000000,0.2,0.4,0.6'
 	is '.counters[1] | [.unit, .scale, .below] | join(",")' 'bytes/s,16000000000,up to 16 GB/s'

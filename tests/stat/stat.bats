@@ -855,9 +855,8 @@ time.sleep(60)'
 		exec "$2" env CUDA_INJECTION64_PATH="$0/own/libcupti-usdt.so" "$3" -s 10 -p 500' \
 		"$BATS_TEST_TMPDIR" "$AGENT" "$SIM" "$WORKLOADS/launch-storm" 3>&- >storm.out &
 	ready storm
-	run --separate-stderr ct stat -p $! -d 2 --json
-	assert_success
-	json <(echo "$output") '.totals.kernels > 100 and .lost.total == 0'
+	ct stat -p $! -d 3 --json -o "$BATS_TEST_TMPDIR/out.json"
+	json "$BATS_TEST_TMPDIR/out.json" '.totals.kernels > 100 and .lost.total == 0'
 	wait
 }
 
