@@ -25,11 +25,15 @@ gates() {
 }
 
 @test "bench (instructions) has the agent's where it is called, and nowhere else" {
-	local limit=220
+	local limit=220 clock except=none
+	clock=$(cat /sys/devices/system/clocksource/clocksource0/current_clocksource)
 	# The long way: where Linux does not keep time by the CPU's counter, each launch reads a clock.
-	[ "$(cat /sys/devices/system/clocksource/clocksource0/current_clocksource)" = tsc ] || limit=1000
+	[ "$clock" = tsc ] || limit=1000
+	# Reading this one takes some more or less each time.
+	[ "$clock" != kvm-clock ] || except='[vdso]'
 	gates --steps "$B/bench/steps" --launches 5 stat >out
 	json out ".stat | .full[\"libcupti-usdt.so\"] > 100 and .full[\"libcupti-usdt.so\"] < $limit"
 	json out '.stat | .alone["libcupti-usdt.so"] == null and .nothing["libcupti-usdt.so"] == null'
-	json out '.stat | .nothing.all < .alone.all and .alone.all + .full["libcupti-usdt.so"] <= .full.all + 100'
+	json out ".stat | map_values(objects | .all - (.[\"$except\"] // 0)) as \$all |
+		\$all.nothing < \$all.alone and \$all.alone + .full[\"libcupti-usdt.so\"] <= \$all.full + 100"
 }
